@@ -61,8 +61,14 @@ inject_disk() { # full|read-only|gone|file|closed
 		;;
 	read-only) mount -o remount,ro "$state" ;;
 	# Only what slurmctld finds at the path: the mount stays where it was.
-	gone) umount -l "$state" && rmdir "$state" ;;
-	file) umount -l "$state" && rmdir "$state" && touch "$state" ;;
+	# It may make it anew meanwhile.
+	gone) umount -l "$state" && rm -rf "$state" ;;
+	file)
+		umount -l "$state"
+		: >"$CLUSTER/no-folder"
+		until rm -rf "$state" && ln -T "$CLUSTER/no-folder" "$state"
+		do :; done 2>/dev/null
+		;;
 	esac || problem "the disk cannot be made so: $1"
 }
 

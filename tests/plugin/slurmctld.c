@@ -19,6 +19,7 @@
 bitstr_t *avail_node_bitmap, *idle_node_bitmap, *share_node_bitmap;
 cplslurm_list *job_list, *part_list;
 slurmctld_config_t slurmctld_config;
+time_t control_time = 1; /* it is in charge */
 int slurmctld_tres_cnt = 4;
 #if CPLSLURM_SERIES >= 2505
 uint32_t slurm_daemon = IS_SLURMCTLD;
