@@ -58,8 +58,8 @@ wait_state "$job" "RUNNING COMPLETING COMPLETED FAILED"
 ok $? "the line is started there"
 stock=$(most_kib)
 scancel "$job"
-cancel_all
 runs "and one with it" of_stock cons_tres_commplace
+cancel_all
 
 reset_most
 job=$(submit "${big[@]}" --comm-profile=none --rank-mapping=linear)
