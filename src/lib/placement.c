@@ -101,15 +101,12 @@ static int choose(const struct commplace_network *net,
 
 	if (!comm || !req.routing)
 		goto out;
-	if (cpl_objective_of_others(o->objective)) {
-		if (open_running(cpl_lib_network(net), background, &running,
-		                 err))
-			goto out;
-		req.phase = sig->phase;
-		req.n_phases = sig->n_phases;
-		req.rates = &running.rates;
-		req.harm = running.harm;
-	}
+	if (open_running(cpl_lib_network(net), background, &running, err))
+		goto out;
+	req.phase = sig->phase;
+	req.n_phases = sig->n_phases;
+	req.rates = &running.rates;
+	req.harm = running.harm;
 	rc = cpl_decide(&req, decision, err);
 out:
 	close_running(&running);

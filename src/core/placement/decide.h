@@ -21,6 +21,12 @@
  * seconds. By "learned" they are likewise compared by the seconds that a model
  * tells of them, and of equals by those of the times. All three need the phases.
  *
+ * Of candidates whose first number is the same the one with the fewest seconds is
+ * taken, where these are known and the job is no larger than CPL_DECIDE_TIMED; then
+ * the one with the smallest mean congestion; then the scheduler's own nodes; then
+ * the first. By "time" such jobs are compared by those seconds, which `traffic`
+ * tells as communication, and searches by cpl_traffic_seconds.
+ *
  * With keep_whole, candidates that break few of the wholly free units of the
  * machine are preferred, for a price: of those that are by the objective's first
  * number at most so much worse than the best, the one that breaks fewest is
@@ -50,6 +56,11 @@
 
 /* Seeds tried for each random policy under "auto": seed, seed + 1, ... */
 #define CPL_DECIDE_SEEDS 4
+
+/* Ranks times nodes, and entries, of jobs whose candidates' seconds are told
+ * within the time of a decision whatever the objective. */
+#define CPL_DECIDE_TIMED 65536L
+#define CPL_DECIDE_TIMED_ENTRIES 131072L
 
 struct cpl_decide_request {
 	struct cpl_placement_request place;
@@ -171,6 +182,16 @@ cpl_candidate_interference(const struct cpl_decide_request *req,
 	double own = reference > 0 ? c->times.seconds / reference : 1;
 
 	return req->own_weight * own + req->others_weight * c->harm;
+}
+
+/* Is a job of such traffic on so many nodes no larger than CPL_DECIDE_TIMED? */
+bool cpl_decide_is_timed(const struct cpl_comm *comm, int nodes);
+
+/* Do seconds of candidates count, not by "interference" and its like alone? */
+static inline bool cpl_decide_by_times(const struct cpl_decide_request *req)
+{
+	return req->phase && !cpl_objective_of_whole(req->objective) &&
+	       cpl_decide_is_timed(req->comm, req->place.n_nodes_wanted);
 }
 
 /* What candidates of a decision are compared by first, by its objective: with

@@ -61,6 +61,13 @@ bool cpl_judge_comes_before(const struct judge *j,
                             const struct cpl_candidate *b,
                             const struct cpl_figures *fa,
                             const struct cpl_figures *fb);
+/* The same of candidates judged to the end, with their rank order where there is
+ * a mapper: ties as decide.h has it. */
+bool cpl_judge_is_taken_before(const struct judge *j,
+                               const struct cpl_candidate *a,
+                               const struct cpl_candidate *b,
+                               const struct cpl_figures *fa,
+                               const struct cpl_figures *fb);
 /* Takes of the first n candidates the best (out->best), or with units to be
  * kept one that breaks fewer, if it is not too dear; mapped: by their rank
  * orders. */
