@@ -86,19 +86,6 @@ static double blocks_max(const struct cpl_record *r)
 	               : explain_taken(r)->max_congestion;
 }
 
-/* The stock nodes as they were judged with the rank order, or NULL. */
-static const struct cpl_record_candidate *
-mapped_stock(const struct cpl_record *r)
-{
-	for (int i = 0; i < r->n_candidates; i++) {
-		const struct cpl_record_candidate *c = &r->candidate[i];
-
-		if (c->mapped && !strcmp(c->policy, cpl_placement_stock.name))
-			return c;
-	}
-	return NULL;
-}
-
 static bool has_seconds(const struct cpl_record *r)
 {
 	return r->outcome != CPL_OUTCOME_STOCK && r->seconds > 0 &&
@@ -117,18 +104,45 @@ static void compare_row(struct cmd_table *table, const char *what, double stock,
 	              EXPLAIN_NUMBER(chosen), EXPLAIN_CHANGE(stock, chosen));
 }
 
+/* The stock nodes as a candidate, or NULL. */
+static const struct cpl_record_candidate *
+judged_stock(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (!strcmp(r->candidate[i].policy, cpl_placement_stock.name))
+			return &r->candidate[i];
+	return NULL;
+}
+
+/* Both by the routing that the network states, where that was not what all
+ * candidates were judged by. */
+static void stated_row(const struct cpl_record *r, struct cmd_table *table)
+{
+	const struct cpl_record_candidate *best = explain_taken(r);
+	const struct cpl_record_candidate *stock = judged_stock(r);
+	char what[64];
+
+	if (!r->stated_routing || !best || !stock ||
+	    !(best->stated_max > 0 && stock->stated_max > 0))
+		return;
+	snprintf(what, sizeof(what), "busiest link, %.40s",
+	         EXPLAIN_CLEAN(r->stated_routing));
+	compare_row(table, what, stock->stated_max, best->stated_max);
+}
+
 struct cmd_table *explain_compare(const struct cpl_record *r)
 {
 	const struct cpl_record_candidate *best = explain_taken(r);
-	const struct cpl_record_candidate *stock = mapped_stock(r);
+	const struct cpl_record_candidate *stock = judged_stock(r);
 	struct cmd_table *table = cmd_table_new("lrrr");
 	bool mapped = has_mapped(r);
 
 	cmd_table_row(table, "congestion (s)|stock|chosen|change");
+	stated_row(r, table);
 	if (mapped)
 		compare_row(table, "busiest link, ranks mapped",
 		            r->stock_mapped_max, mapped_max(r));
-	if (mapped && stock && best->mapped)
+	if (mapped && stock && stock->mapped && best->mapped)
 		compare_row(table, "mean of all links, ranks mapped",
 		            stock->mapped_mean, best->mapped_mean);
 	if (has_congestion(r)) {

@@ -203,6 +203,11 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	    cpl_record_background(r, state_dir, &in.state, err) ||
 	    cpl_state_profiles(&in.state, site->profiles, NULL, err))
 		goto out;
+	if (r->stated_routing) {
+		req.stated = cpl_routing_find(net, r->stated_routing, err);
+		if (!req.stated)
+			goto out;
+	}
 	req.place.required = in.required;
 	req.stock = in.stock;
 	if (!take_objective(site, r, &in, &req, err) &&

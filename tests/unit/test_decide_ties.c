@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "mapping/quick.h"
 #include "placement/decide.h"
+#include "traffic/workload.h"
 
 #define NODES 64
 #define PER_NODE 2
@@ -275,6 +276,75 @@ static void test_time_is_communication(void **state)
 	assert_true(better > DRAWS);
 }
 
+/* What `traffic` tells of the links, by the routing that the network states. */
+static struct cpl_metrics links(const struct setting *s, const int *node,
+                                const int *rank_host)
+{
+	struct cpl_workload *w = cpl_workload_new(s->net, 1, NULL);
+	struct cpl_job job = {.routing = s->req.stated,
+	                      .comm = s->comm,
+	                      .node = node,
+	                      .rank_host = rank_host,
+	                      .ranks_per_node = PER_NODE};
+	struct cpl_metrics m;
+
+	assert_int_equal(cpl_workload_evaluate(w, &job, s->req.background, &m,
+	                                       NULL, NULL),
+	                 0);
+	cpl_workload_free(w);
+	return m;
+}
+
+/* The scheduler's own nodes as they are judged. */
+static struct cpl_metrics stock_links(const struct setting *s)
+{
+	struct cpl_decide_request stock = s->req;
+	struct cpl_decision d;
+	struct cpl_metrics m;
+
+	assert_int_equal(cpl_decide_given(&stock, s->stock, &d, NULL), 0);
+	m = links(s, d.node, d.rank_host);
+	cpl_decision_free(&d);
+	return m;
+}
+
+/* Decisions go by minimal paths; by the adaptive routing that the network
+ * states, no job has a busier link than on the scheduler's own nodes, and the
+ * figures are those of that routing. */
+static void test_adaptive_routings(void **state)
+{
+	static const char *const routing[] = {
+	        "adaptive-direct", "adaptive-hybrid", "adaptive-indirect"};
+	int better = 0, kept = 0;
+
+	for (uint64_t seed = 2; seed <= 4 * DRAWS; seed += 2) {
+		struct setting s;
+		struct cpl_decision d;
+		const struct cpl_candidate *c;
+		double now, stock;
+
+		set_up(&s, seed, seed % 5 ? "auto" : "traffic",
+		       CPL_OBJECTIVE_MAX);
+		s.req.stated =
+		        cpl_routing_find(s.net, routing[seed / 2 % 3], NULL);
+		decide(&s, &d);
+		c = &d.candidate[d.chosen];
+		assert_true(c->is_stated);
+		now = links(&s, d.node, d.rank_host).max_congestion;
+		stock = stock_links(&s).max_congestion;
+		assert_true(fabs(now - c->stated.metrics.max_congestion) <=
+		            SAME * now);
+		assert_true(now <= stock * (1 + SAME));
+		better += now < stock * 0.9;
+		kept += c->policy == &cpl_placement_stock;
+		cpl_decision_free(&d);
+		tear_down(&s);
+	}
+	print_message("%d much better, %d kept\n", better, kept);
+	assert_true(better > DRAWS / 4);
+	assert_true(kept > 0);
+}
+
 /* A policy by name is taken as asked; beside the scheduler's own nodes, as for
  * the other elements of a job array, where it is no worse than these. */
 static void test_named_policy_beside_stock(void **state)
@@ -309,6 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_ties),
 	        cmocka_unit_test(test_time_is_communication),
+	        cmocka_unit_test(test_adaptive_routings),
 	        cmocka_unit_test(test_named_policy_beside_stock),
 	};
 

@@ -575,6 +575,47 @@ static void test_ranks_mapped_anew(void **state)
 	assert_true(moved > 3);
 }
 
+/* The network states an adaptive routing: what is on record and shown is by it.
+ */
+static void test_the_stated_routing_is_shown(void **state)
+{
+	size_t length;
+	char *text = cpl_file_read(in_dir("network.json"), 1 << 20, &length,
+	                           NULL);
+	char stated[1024], shown[128];
+	struct cpl_engine_request req = request(5, "b16", "auto", 8);
+	struct cpl_engine_notice notice;
+	double stock = 0, chosen = 0;
+	const struct cpl_record *r;
+
+	assert_non_null(text);
+	snprintf(stated, sizeof(stated),
+	         "{\"routing\": \"adaptive-direct\", %s", text + 1);
+	put("network.json", stated);
+	free(text);
+	config("KeepRecords=999");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	all_free();
+	fake.wanted = 8;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	fake_begin(engine, 5, &fake, &notice);
+	r = engine_running_find(engine, 5)->record;
+	assert_string_equal(r->routing, "static-direct");
+	assert_string_equal(r->stated_routing, "adaptive-direct");
+	for (int i = 0; i < r->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &r->candidate[i];
+
+		if (!strcmp(c->policy, "stock"))
+			stock = c->stated_max;
+		if (!strcmp(c->policy, r->policy) && c->seed == r->seed)
+			chosen = c->stated_max;
+	}
+	assert_true(chosen > 0 && chosen <= stock);
+	snprintf(shown, sizeof(shown), "max congestion %.6g (stock %.6g)",
+	         chosen, stock);
+	assert_non_null(strstr(notice.text, shown));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -587,6 +628,7 @@ int main(void)
 	        T(test_order_without_a_profile),
 	        T(test_ranks_run_as_decided),
 	        T(test_ranks_mapped_anew),
+	        T(test_the_stated_routing_is_shown),
 #undef T
 	};
 

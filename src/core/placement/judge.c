@@ -560,6 +560,9 @@ static int judge(struct judge *j, struct cpl_error *err)
 	if (searches && !out->cut_short &&
 	    (cpl_judge_search(j, n, err) || take(j, err)))
 		return -1;
+	if (out->candidate[n - 1].policy == &cpl_placement_stock &&
+	    (cpl_judge_stated(j, n - 1, err) || take(j, err)))
+		return -1;
 	return 0;
 }
 

@@ -104,6 +104,13 @@ int cpl_judge_map_by_name(struct judge *j, const int *node,
                           struct cpl_quick_layout *out,
                           struct cpl_error *err);
 
+/* judge_stated.c */
+
+/* The one chosen and candidate `stock` by req->stated, where that is not what
+ * they were judged by: which is not better so is not taken. 0, or -1 with err.
+ */
+int cpl_judge_stated(struct judge *j, int stock, struct cpl_error *err);
+
 /* judge_search.c */
 
 /* Candidate i from the one chosen on. 0, or -1 with err. */

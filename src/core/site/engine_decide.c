@@ -218,6 +218,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	                  .seed = seed},
 	        .policy = policy,
 	        .routing = now->routing,
+	        .stated = now->stated,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
 	        .mapper = engine_mapper_of(d),
@@ -227,11 +228,10 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .learned = now->learned,
 	        .keep_whole = record->keep_whole,
 	        .keep_price = record->keep_price,
-	        .background =
-	                engine_background_of(engine, profile, record,
-	                                     d->deadline, err),
-	        .rates = engine_rates_by(engine, d->want.objective,
-	                                 d->deadline, err),
+	        .background = engine_background_of(engine, profile, record,
+	                                           d->deadline, err),
+	        .rates = engine_rates_by(engine, d->want.objective, d->deadline,
+	                                 err),
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};

@@ -35,6 +35,7 @@ struct snapshot {
 	struct cpl_config *config;
 	struct cpl_network *net; /* NULL only with Mode=off */
 	const struct cpl_routing *routing;
+	const struct cpl_routing *stated; /* as of cpl_decide_request */
 	struct cpl_learned *learned; /* TimeModel, where an objective needs it */
 	struct cpl_file_mark config_mark, net_mark, model_mark;
 };

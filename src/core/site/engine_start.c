@@ -369,17 +369,20 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 /* The busiest link as the ranks are laid out, < 0: it is not known. */
 static double chosen_max(const struct cpl_record *record)
 {
-	if (record->map_max_after > 0)
-		return record->map_max_after;
+	double max = record->map_max_after > 0 ? record->map_max_after : -1;
+
 	for (int i = 0; i < record->n_candidates; i++) {
 		const struct cpl_record_candidate *c = &record->candidate[i];
 
-		if (c->evaluated && c->seed == record->seed &&
-		    !strcmp(c->policy, record->policy))
-			return c->mapped ? c->mapped_max
-			                 : c->max_congestion;
+		if (!c->evaluated || c->seed != record->seed ||
+		    strcmp(c->policy, record->policy))
+			continue;
+		if (c->stated_max > 0)
+			return c->stated_max;
+		if (max < 0)
+			max = c->mapped ? c->mapped_max : c->max_congestion;
 	}
-	return -1;
+	return max;
 }
 
 /* The same of the stock nodes, with a rank order of ours if this one has. */
@@ -387,6 +390,11 @@ static double stock_max(const struct cpl_record *record)
 {
 	bool mapped = record->stock_mapped_max >= 0 && !record->own_order;
 
+	for (int i = 0; i < record->n_candidates; i++)
+		if (record->candidate[i].stated_max > 0 &&
+		    !strcmp(record->candidate[i].policy,
+		            cpl_placement_stock.name))
+			return record->candidate[i].stated_max;
 	return mapped ? record->stock_mapped_max : record->stock_max_congestion;
 }
 
