@@ -222,7 +222,9 @@ static char *replay_of(const struct cpl_record *r,
 	bad |= add_option(to, "--keep-whole", r->keep_whole);
 	if (r->keep_whole)
 		fprintf(to, " --keep-whole-price %d", r->keep_price);
-	bad |= add_option(to, "--routing", r->routing);
+	/* The network's own, which is judged by in the end. */
+	if (!r->stated_routing)
+		bad |= add_option(to, "--routing", r->routing);
 	if (config)
 		fprintf(to, " --seed %" PRIu64, config->seed);
 	bad |= add_option(to, "--free", r->free_hosts);

@@ -59,12 +59,31 @@ static bool has_congestion(const struct cpl_record *r)
 	return best && best->evaluated && r->stock_max_congestion >= 0;
 }
 
+/* As the ranks run: mapped for the nodes that the job got, or as the decision
+ * has it. < 0: in blocks. */
+static double mapped_max(const struct cpl_record *r)
+{
+	const struct cpl_record_candidate *taken = explain_taken(r);
+
+	if (r->outcome == CPL_OUTCOME_PLACED && r->map_max_after > 0)
+		return r->map_max_after;
+	return taken && taken->mapped && !r->own_order ? taken->mapped_max : -1;
+}
+
 /* Judged with the rank order, both? */
 static bool has_mapped(const struct cpl_record *r)
 {
 	/* A record of before has no such number: 0. */
 	return has_congestion(r) && r->stock_mapped_max > 0 &&
-	       explain_taken(r)->mapped;
+	       mapped_max(r) >= 0;
+}
+
+/* In blocks; of a job whose ranks were mapped before they were. */
+static double blocks_max(const struct cpl_record *r)
+{
+	return r->outcome == CPL_OUTCOME_PLACED && r->map_max_before > 0
+	               ? r->map_max_before
+	               : explain_taken(r)->max_congestion;
 }
 
 static bool has_seconds(const struct cpl_record *r)
@@ -85,21 +104,54 @@ static void compare_row(struct cmd_table *table, const char *what, double stock,
 	              EXPLAIN_NUMBER(chosen), EXPLAIN_CHANGE(stock, chosen));
 }
 
+/* The stock nodes as a candidate, or NULL. */
+static const struct cpl_record_candidate *
+judged_stock(const struct cpl_record *r)
+{
+	for (int i = 0; i < r->n_candidates; i++)
+		if (!strcmp(r->candidate[i].policy, cpl_placement_stock.name))
+			return &r->candidate[i];
+	return NULL;
+}
+
+/* Both by the routing that the network states, where that was not what all
+ * candidates were judged by. */
+static void stated_row(const struct cpl_record *r, struct cmd_table *table)
+{
+	const struct cpl_record_candidate *best = explain_taken(r);
+	const struct cpl_record_candidate *stock = judged_stock(r);
+	char what[64];
+
+	if (!r->stated_routing || !best || !stock ||
+	    !(best->stated_max > 0 && stock->stated_max > 0))
+		return;
+	snprintf(what, sizeof(what), "busiest link, %.40s",
+	         EXPLAIN_CLEAN(r->stated_routing));
+	compare_row(table, what, stock->stated_max, best->stated_max);
+}
+
 struct cmd_table *explain_compare(const struct cpl_record *r)
 {
 	const struct cpl_record_candidate *best = explain_taken(r);
+	const struct cpl_record_candidate *stock = judged_stock(r);
 	struct cmd_table *table = cmd_table_new("lrrr");
+	bool mapped = has_mapped(r);
 
 	cmd_table_row(table, "congestion (s)|stock|chosen|change");
-	if (has_mapped(r))
+	stated_row(r, table);
+	if (mapped)
 		compare_row(table, "busiest link, ranks mapped",
-		            r->stock_mapped_max, best->mapped_max);
+		            r->stock_mapped_max, mapped_max(r));
+	if (mapped && stock && stock->mapped && best->mapped)
+		compare_row(table, "mean of all links, ranks mapped",
+		            stock->mapped_mean, best->mapped_mean);
 	if (has_congestion(r)) {
 		compare_row(table,
-		            has_mapped(r) ? "busiest link, in blocks"
-		                          : "busiest link",
-		            r->stock_max_congestion, best->max_congestion);
-		compare_row(table, "mean of all links",
+		            mapped ? "busiest link, in blocks" : "busiest link",
+		            r->stock_max_congestion, blocks_max(r));
+		compare_row(table,
+		            mapped ? "mean of all links, in blocks"
+		                   : "mean of all links",
 		            r->stock_mean_congestion, best->mean_congestion);
 	}
 	if (has_seconds(r))
@@ -239,6 +291,10 @@ const char *explain_order(const struct cpl_record *r, char *buffer, size_t size)
 
 	if (r->mapping_kept_default && r->map_max_before <= 0)
 		snprintf(buffer, size, "none: the ranks are in Slurm's order");
+	else if (!strcmp(mapper, cpl_mapper_linear.name))
+		snprintf(buffer, size,
+		         "%s: ranks in blocks on the nodes as they are above",
+		         mapper);
 	else if (r->mapping_kept_default)
 		snprintf(buffer, size,
 		         "%s: not better than the default order, which is kept",

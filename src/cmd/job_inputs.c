@@ -145,6 +145,7 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 	if (!in->routing)
 		return cpl_fail_prefix(
 		        err, "%s: ", o->routing ? "--routing" : o->network);
+	in->stated = cpl_routing_find(in->net, o->routing, err);
 	if (o->signature && load_signature(in, o, err))
 		return -1;
 	in->free = cmd_usable_nodes(in->net, err);

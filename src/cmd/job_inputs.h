@@ -29,6 +29,7 @@ struct job_options {
 struct job_inputs {
 	struct cpl_network *net;
 	const struct cpl_routing *routing;
+	const struct cpl_routing *stated; /* what it may stand in for */
 	enum cpl_objective objective;
 	struct cpl_signature *sig; /* NULL: none */
 	struct cpl_comm *comm;     /* of its whole run, or NULL */

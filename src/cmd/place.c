@@ -155,10 +155,14 @@ static json_t *judgement_json(const struct cpl_candidate *c)
 	json_t *one = c->evaluated ? job_metrics_json(&c->metrics, &c->sums)
 	                           : json_object();
 
-	if (c->is_mapped &&
-	    json_object_set_new(one, "mapped",
-	                        job_metrics_json(&c->mapped.metrics,
-	                                         &c->mapped.sums))) {
+	if ((c->is_mapped &&
+	     json_object_set_new(
+	             one, "mapped",
+	             job_metrics_json(&c->mapped.metrics, &c->mapped.sums))) ||
+	    (c->is_stated &&
+	     json_object_set_new(
+	             one, "stated",
+	             job_metrics_json(&c->stated.metrics, &c->stated.sums)))) {
 		json_decref(one);
 		return NULL;
 	}
@@ -381,6 +385,27 @@ static void print_kept(const struct job_inputs *in, const struct result *r)
 	printf(".\n");
 }
 
+/* Against the scheduler's own nodes by the routing that the network states. */
+static void print_stated(const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	const struct cpl_candidate *c = &d->candidate[d->chosen];
+
+	for (int i = 0; i < d->n_candidates && c->is_stated; i++) {
+		const struct cpl_candidate *stock = &d->candidate[i];
+		double now = c->stated.metrics.max_congestion;
+		double then = stock->stated.metrics.max_congestion;
+
+		if (stock->policy != &cpl_placement_stock || !stock->is_stated)
+			continue;
+		printf("By %s: busiest link %.4g s, on the scheduler's own "
+		       "nodes %.4g s",
+		       r->request.stated->name, now, then);
+		print_change(now, then);
+		printf(".\n");
+	}
+}
+
 static void print_reason(const struct job_inputs *in, const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
@@ -416,6 +441,7 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 	print_change(now.metrics.mean_congestion,
 	             linear.metrics.mean_congestion);
 	printf(".\n");
+	print_stated(r);
 	if (in->n_running > 0 && !(in->run.seconds > 0))
 		printf("The signature states no times: the running jobs count "
 		       "with their whole runs.\n");
@@ -491,6 +517,7 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	                },
 	        .policy = o->policy,
 	        .routing = in->routing,
+	        .stated = in->stated,
 	        .comm = in->comm,
 	        .background = in->background,
 	        .stock = r->request.stock,

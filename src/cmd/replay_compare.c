@@ -27,6 +27,8 @@ static bool same_numbers(const struct cpl_record_candidate *then,
 	       same(then->max_congestion, now->metrics.max_congestion) &&
 	       same(then->mean_congestion, now->metrics.mean_congestion) &&
 	       same(then->hop_bytes, now->sums.hop_bytes) &&
+	       (!(then->stated_max > 0) || !now->is_stated ||
+	        same(then->stated_max, now->stated.metrics.max_congestion)) &&
 	       (!then->mapped || !now->is_mapped ||
 	        (same(then->mapped_max, mapped->metrics.max_congestion) &&
 	         same(then->mapped_mean, mapped->metrics.mean_congestion) &&

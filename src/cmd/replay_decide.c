@@ -114,12 +114,12 @@ static void inputs_free(struct inputs *in)
 	free(in->stock);
 }
 
-/* What objectives of whole candidates ask for. */
+/* Phases, and what objectives of whole candidates ask for. */
 static int take_objective(const struct replay_site *site,
                           const struct cpl_record *r, struct inputs *in,
                           struct cpl_decide_request *req, struct cpl_error *err)
 {
-	if (cpl_objective_of_whole(req->objective) && req->comm) {
+	if (req->comm) {
 		req->phase = site->profile->phase;
 		req->n_phases = site->profile->n_phases;
 	}
@@ -148,15 +148,13 @@ static int take_load(const struct replay_site *site, const struct cpl_record *r,
                      struct cpl_error *err)
 {
 	const struct cpl_network *net = site->net;
-	bool by_time = cpl_objective_by_time(req->objective);
 
 	if (!in->state.n_jobs)
 		return 0;
 	if (cpl_load_init(&in->background, net, err) ||
 	    cpl_load_init(&in->rates, net, err))
 		return -1;
-	if ((r->run_seconds > 0 || by_time) &&
-	    cpl_state_rates(&in->state, net, req->routing, &in->rates, err))
+	if (cpl_state_rates(&in->state, net, req->routing, &in->rates, err))
 		return -1;
 	if (r->run_seconds > 0)
 		cpl_load_scale(&in->background, &in->rates, r->run_seconds,
@@ -165,7 +163,7 @@ static int take_load(const struct replay_site *site, const struct cpl_record *r,
 	                         &in->background, err))
 		return -1;
 	req->background = &in->background;
-	req->rates = by_time ? &in->rates : NULL;
+	req->rates = &in->rates;
 	return 0;
 }
 
@@ -205,6 +203,11 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	    cpl_record_background(r, state_dir, &in.state, err) ||
 	    cpl_state_profiles(&in.state, site->profiles, NULL, err))
 		goto out;
+	if (r->stated_routing) {
+		req.stated = cpl_routing_find(net, r->stated_routing, err);
+		if (!req.stated)
+			goto out;
+	}
 	req.place.required = in.required;
 	req.stock = in.stock;
 	if (!take_objective(site, r, &in, &req, err) &&

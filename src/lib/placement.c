@@ -88,6 +88,8 @@ static int choose(const struct commplace_network *net,
 	        .policy = policy,
 	        .routing = cpl_routing_find_quick(cpl_lib_network(net),
 	                                          o->routing, err),
+	        .stated = cpl_routing_find(cpl_lib_network(net), o->routing,
+	                                   NULL),
 	        .comm = comm,
 	        .ranks_per_node = ranks_per_node,
 	        .background = background,
@@ -101,15 +103,12 @@ static int choose(const struct commplace_network *net,
 
 	if (!comm || !req.routing)
 		goto out;
-	if (cpl_objective_of_others(o->objective)) {
-		if (open_running(cpl_lib_network(net), background, &running,
-		                 err))
-			goto out;
-		req.phase = sig->phase;
-		req.n_phases = sig->n_phases;
-		req.rates = &running.rates;
-		req.harm = running.harm;
-	}
+	if (open_running(cpl_lib_network(net), background, &running, err))
+		goto out;
+	req.phase = sig->phase;
+	req.n_phases = sig->n_phases;
+	req.rates = &running.rates;
+	req.harm = running.harm;
 	rc = cpl_decide(&req, decision, err);
 out:
 	close_running(&running);

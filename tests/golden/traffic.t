@@ -189,4 +189,28 @@ is "$(tr -d ' \n' <"$work/jobs.json" | sed 's/\.0//g' |
 	'"load":{"links":[["row",0,1,900]],"injection":[["n0",0,900]],"ejection":[["n1",0,900]]} "load":null' \
 	"--job-links: what each job has on which links"
 
+# A decision goes by minimal paths where the network states an adaptive routing; in
+# the end it and the scheduler's own nodes are judged by that, as traffic does.
+sed 's/"type"/"routing": "adaptive-hybrid", "type"/' >"$work/hybrid.json" <<-END
+	{"format": "commplace-network", "version": 1, "type": "dragonfly",
+	"groups": 4, "rows": 2, "columns": 4, "nodes_per_router": 2, "nodes": "n[0-63]"}
+END
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "grid",
+	"ranks": 48, "phases": [{"pattern": {"type": "stencil", "dims": [6, 8],
+	"points": 5, "periodic": true, "bytes": 1000}}]}' >"$work/grid.json"
+"$commplace" place --network "$work/hybrid.json" --signature "$work/grid.json" \
+	--nodes 24 --policy auto --stock 'n[20-43]' --json >"$work/placed.json"
+judged() {
+	"$commplace" traffic --network "$work/hybrid.json" --signature \
+		"$work/grid.json" --node-file "$1" --ranks-per-node 2 --json |
+		json - max_congestion
+}
+is "$(json "$work/placed.json" rank_to_host)" "" "place: blocks on hosts in an order"
+json "$work/placed.json" hosts | tr , '\n' >"$work/node-file"
+for i in $(seq 0 99); do
+	[ "$(json "$work/placed.json" candidates "$i" chosen)" = true ] && break
+done
+is "$(json "$work/placed.json" candidates "$i" stated max_congestion)" \
+	"$(judged "$work/node-file")" "place: figures of the stated routing are traffic's"
+
 done_testing

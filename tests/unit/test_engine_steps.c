@@ -5,6 +5,7 @@
 #include "binding/launch.h"
 #include "mapping/quick.h"
 #include "mapping/rank_order.h"
+#include "traffic/workload.h"
 
 /* Ranks in blocks of tasks[], as the scheduler lays them out. */
 struct laid_out {
@@ -54,6 +55,17 @@ static bool rows_increase(const struct laid_out *out)
 			if (out->id[i][k] <= out->id[i][k - 1])
 				return false;
 	return true;
+}
+
+/* Blocks, the first hosts one more where they are not even; arg is &n. */
+static int layout_uneven(void *arg, int ranks, int *rank_host)
+{
+	int n = *(int *)arg, r = 0;
+
+	for (int h = 0; h < n; h++)
+		for (int k = ranks / n + (h < ranks % n); k > 0; k--)
+			rank_host[r++] = h;
+	return 0;
 }
 
 /* What launchers get is the job's layout. */
@@ -492,6 +504,118 @@ static void test_ranks_run_as_decided(void **state)
 	}
 }
 
+/* The busiest link with a job's ranks there, or in blocks on its hosts in the
+ * scheduler's order, uneven as the scheduler has them. */
+static double busiest(const struct cpl_record *r, bool as_they_run)
+{
+	struct cpl_network *net =
+	        cpl_network_load(in_dir("network.json"), NULL);
+	struct cpl_signature *sig = cpl_profile_load(dir, r->profile, NULL);
+	struct cpl_comm *comm = cpl_signature_total(sig, NULL);
+	struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
+	int node[16], n = r->n_hosts, of[16];
+	struct cpl_job job = {.routing = cpl_routing_find(net, NULL, NULL),
+	                      .comm = comm,
+	                      .node = node,
+	                      .rank_host = as_they_run ? r->rank_host : of};
+	struct cpl_metrics m;
+
+	for (int h = 0; h < n; h++)
+		node[h] = as_they_run ? cpl_network_node(net, r->host[h])
+		                      : fake.host[h];
+	layout_uneven(&n, r->ranks, of);
+	assert_int_equal(cpl_workload_evaluate(w, &job, NULL, &m, NULL, NULL),
+	                 0);
+	cpl_workload_free(w);
+	cpl_comm_free(comm);
+	cpl_signature_free(sig);
+	cpl_network_free(net);
+	return m.max_congestion;
+}
+
+/* Row 58: mapped for other counts than were decided by, what is on record is
+ * how they run and what the scheduler's order would be, and the default order
+ * is kept where that is how they run. */
+static void test_ranks_mapped_anew(void **state)
+{
+	static const char *const policy[] = {"auto", "traffic", "random-nodes",
+	                                     "random-groups", "linear"};
+	int kept = 0, moved = 0;
+
+	for (int i = 0; i < 15; i++) {
+		struct cpl_engine_request req =
+		        request(i + 1, i % 3 ? i % 3 > 1 ? "t16" : "b16" : "a8",
+		                policy[i / 3], 5);
+		struct cpl_engine_allocation got = {.id = i + 1,
+		                                    .layout = layout_uneven};
+		struct cpl_engine_notice notice;
+		const struct cpl_record *r;
+		char shown[64];
+
+		all_free();
+		fake.wanted = 5;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		got.host = fake.host;
+		got.n_hosts = fake.n_host;
+		got.arg = &got.n_hosts;
+		cpl_engine_start(engine, &got, &notice);
+		r = engine_running_find(engine, i + 1)->record;
+		assert_float_equal(r->map_max_after, busiest(r, true), 1e-9);
+		assert_float_equal(r->map_max_before, busiest(r, false), 1e-9);
+		assert_int_equal(r->mapping_kept_default,
+		                 r->map_max_after >= r->map_max_before);
+		kept += r->mapping_kept_default;
+		moved += !r->mapping_kept_default;
+		snprintf(shown, sizeof(shown), "max congestion %.6g",
+		         r->map_max_after);
+		assert_non_null(strstr(notice.text, shown));
+		cpl_engine_end(engine, i + 1);
+	}
+	print_message("%d in the default order, %d mapped\n", kept, moved);
+	assert_true(moved > 3);
+}
+
+/* The network states an adaptive routing: what is on record and shown is by it.
+ */
+static void test_the_stated_routing_is_shown(void **state)
+{
+	size_t length;
+	char *text = cpl_file_read(in_dir("network.json"), 1 << 20, &length,
+	                           NULL);
+	char stated[1024], shown[128];
+	struct cpl_engine_request req = request(5, "b16", "auto", 8);
+	struct cpl_engine_notice notice;
+	double stock = 0, chosen = 0;
+	const struct cpl_record *r;
+
+	assert_non_null(text);
+	snprintf(stated, sizeof(stated),
+	         "{\"routing\": \"adaptive-direct\", %s", text + 1);
+	put("network.json", stated);
+	free(text);
+	config("KeepRecords=999");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	all_free();
+	fake.wanted = 8;
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	fake_begin(engine, 5, &fake, &notice);
+	r = engine_running_find(engine, 5)->record;
+	assert_string_equal(r->routing, "static-direct");
+	assert_string_equal(r->stated_routing, "adaptive-direct");
+	for (int i = 0; i < r->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &r->candidate[i];
+
+		if (!strcmp(c->policy, "stock"))
+			stock = c->stated_max;
+		if (!strcmp(c->policy, r->policy) && c->seed == r->seed)
+			chosen = c->stated_max;
+	}
+	assert_true(chosen > 0 && chosen <= stock);
+	snprintf(shown, sizeof(shown), "max congestion %.6g (stock %.6g)",
+	         chosen, stock);
+	assert_non_null(strstr(notice.text, shown));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +627,8 @@ int main(void)
 	        T(test_a_plan_without_load_stays_over_a_restart),
 	        T(test_order_without_a_profile),
 	        T(test_ranks_run_as_decided),
+	        T(test_ranks_mapped_anew),
+	        T(test_the_stated_routing_is_shown),
 #undef T
 	};
 

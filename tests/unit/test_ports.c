@@ -258,9 +258,12 @@ static void compare(const struct machine *m, const struct cpl_load *load)
 		}
 }
 
-/* Times: few flows exactly, or all by pairs of routers. */
-static void compare_times(struct machine *m, struct cpl_comm *comm, int each)
+/* Times: few flows exactly, or all by pairs of routers; hosts as such, or once
+ * for each of their ranks. */
+static void compare_times(struct machine *m, struct cpl_comm *comm, int each,
+                          bool by_rank)
 {
+	int node[MAX_RANKS];
 	struct cpl_phase phase = {.weight = 1, .comm = comm};
 	struct cpl_error err = {""};
 	struct cpl_times_space *space = cpl_times_space_new(
@@ -271,8 +274,14 @@ static void compare_times(struct machine *m, struct cpl_comm *comm, int each)
 	int64_t n;
 
 	assert_int_equal(cpl_load_init(&load, m->net, &err), 0);
-	assert_int_equal(cpl_times_order(times, NULL, each, m->nodes, &err), 0);
-	assert_int_equal(cpl_times_place(times, space, m->id, &err), 0);
+	for (int r = 0; r < comm->ranks; r++)
+		node[r] = m->id[r / each];
+	assert_int_equal(cpl_times_order(times, NULL, by_rank ? 1 : each,
+	                                 by_rank ? comm->ranks : m->nodes,
+	                                 &err),
+	                 0);
+	assert_int_equal(
+	        cpl_times_place(times, space, by_rank ? node : m->id, &err), 0);
 	rate = cpl_times_rates(times, &n);
 	for (int64_t i = 0; i < n; i++)
 		*cpl_times_at(&load, rate[i].link) +=
@@ -323,8 +332,8 @@ static void test_traffic(void **state)
 		              1e-9 * 72000);
 		cpl_workload_free(w);
 		/* All ways together are not what times go by. */
-		if (!all)
-			compare_times(&m, comm, each);
+		for (int by_rank = 0; !all && by_rank < 2; by_rank++)
+			compare_times(&m, comm, each, by_rank);
 		cpl_comm_free(comm);
 		cpl_network_free(m.net);
 	}

@@ -322,9 +322,9 @@ static struct cpl_record sample(void)
 	static char *host[] = {"n4", "n1"};
 	static struct cpl_record_candidate candidate[] = {
 	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17, 0.25,
-	         1e-3, 7, 0.5, 0.125, 3, true, 0.75, 0.25, 1e9},
+	         1e-3, 7, 0.5, 0.125, 3, true, 0.75, 0.25, 1e9, 0.375},
 	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0,
-	         false, 0.0, 0.0, 0.0},
+	         false, 0.0, 0.0, 0.0, 0.0},
 	};
 	static int rank_host[] = {1, 0, 0};
 
@@ -346,6 +346,7 @@ static struct cpl_record sample(void)
 	        .seed = UINT64_MAX,
 	        .objective = "max-congestion",
 	        .routing = "static-direct",
+	        .stated_routing = "adaptive-hybrid",
 	        .network_file = "/n.json",
 	        .nodes_wanted = 2,
 	        .ranks_per_node = 2,
@@ -409,6 +410,7 @@ static void assert_record(const struct cpl_record *a,
 	assert_true(a->seed == b->seed);
 	assert_text(a->objective, b->objective);
 	assert_text(a->routing, b->routing);
+	assert_text(a->stated_routing, b->stated_routing);
 	assert_text(a->network_file, b->network_file);
 	assert_int_equal(a->nodes_wanted, b->nodes_wanted);
 	assert_int_equal(a->ranks_per_node, b->ranks_per_node);
@@ -442,6 +444,7 @@ static void assert_record(const struct cpl_record *a,
 		assert_true(p->hop_bytes == q->hop_bytes);
 		assert_true(p->seconds == q->seconds);
 		assert_true(p->alone_seconds == q->alone_seconds);
+		assert_true(p->stated_max == q->stated_max);
 	}
 	assert_text(a->mapping, b->mapping);
 	assert_int_equal(a->mapping_kept_default, b->mapping_kept_default);
@@ -619,7 +622,8 @@ static void test_record_messages(void **state)
 	         "evaluated, max_congestion, mean_congestion, hop_bytes, "
 	         "seconds, alone_seconds, shared_links, slows_others, "
 	         "learned_seconds, broken, mapped, mapped_max_congestion, "
-	         "mapped_mean_congestion, mapped_hop_bytes"},
+	         "mapped_mean_congestion, mapped_hop_bytes, "
+	         "stated_max_congestion"},
 	        {"cut_short", "1",
 	         "\"cut_short\" is an integer; true or "
 	         "false is needed"},

@@ -158,6 +158,11 @@ tests_unit_test_decide_SOURCES = tests/unit/test_decide.c tests/unit/add_traffic
 tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_decide_ties
+tests_unit_test_decide_ties_SOURCES = tests/unit/test_decide_ties.c
+tests_unit_test_decide_ties_CFLAGS = $(unit_cflags)
+tests_unit_test_decide_ties_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_ptram
 tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_ptram_CFLAGS = $(unit_cflags)

@@ -178,39 +178,59 @@ static bool busier(const struct cpl_map_request *req, const struct layout *a,
 	                       (1 + 1e-9);
 }
 
-int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
-                         struct cpl_error *err)
+/* Block order on the hosts as order[] has them. */
+static int order_by(const struct cpl_map_request *req, const int *order,
+                    int *rank_host, struct cpl_error *err)
 {
 	struct cpl_map_request r = *req;
 	struct cpl_arena arena = {0};
-	int n = req->n_hosts, moved = 0, rc = 0;
-	struct cpl_keyed *order = cpl_arena_take(&arena, n, sizeof(*order));
+	int n = req->n_hosts, rc;
 	int *host = cpl_arena_take(&arena, n, sizeof(*host));
 	int *slots = cpl_arena_take(&arena, n, sizeof(*slots));
 
 	if (arena.failed)
 		return cpl_arena_end(&arena, -1, err);
-	for (int h = 0; h < n; h++)
-		order[h] = (struct cpl_keyed){(uint64_t)req->host[h], h};
-	cpl_keyed_sort(order, n);
 	for (int i = 0; i < n; i++) {
-		host[i] = req->host[order[i].item];
-		slots[i] = req->slots[order[i].item];
-		moved |= order[i].item != i;
+		host[i] = req->host[order[i]];
+		slots[i] = req->slots[order[i]];
 	}
 	r.host = host;
 	r.slots = slots;
+	rc = cpl_map_default_order(&r, rank_host, err);
+	for (int i = 0; i < req->comm->ranks && !rc; i++)
+		rank_host[i] = order[rank_host[i]];
+	return cpl_arena_end(&arena, rc, err);
+}
+
+int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
+                         struct cpl_error *err)
+{
+	struct cpl_arena arena = {0};
+	int n = req->n_hosts, moved = 0, rc = 0;
+	struct cpl_keyed *sorted = cpl_arena_take(&arena, n, sizeof(*sorted));
+	int *order = cpl_arena_take(&arena, n, sizeof(*order));
+
+	if (arena.failed)
+		return cpl_arena_end(&arena, -1, err);
+	for (int h = 0; h < n; h++)
+		sorted[h] = (struct cpl_keyed){(uint64_t)req->host[h], h};
+	cpl_keyed_sort(sorted, n);
+	for (int i = 0; i < n; i++) {
+		order[i] = sorted[i].item;
+		moved |= order[i] != i;
+	}
 	if (moved)
-		rc = cpl_map_default_order(&r, rank_host, err);
+		rc = order_by(req, order, rank_host, err);
 	if (rc && req->weight)
 		rc = moved = 0;
-	for (int i = 0; i < req->comm->ranks && moved && !rc; i++)
-		rank_host[i] = order[rank_host[i]].item;
 	return cpl_arena_end(&arena, rc ? -1 : moved, err);
 }
 
-/* Run the mapper, refine the best of its answer, the default order and that by
- * switches, and leave the best of the four in layout[*best]. */
+/* The layouts that there are at the most. */
+enum { BY_DEFAULT, MAPPED, REFINED, BY_SWITCH, AS_GIVEN, N_LAYOUTS };
+
+/* Run the mapper, refine the best of its answer, the default order and the two
+ * others, and leave the best of all in layout[*best]. */
 static int search(const struct cpl_mapper *mapper,
                   const struct cpl_map_request *req, struct evaluator *ev,
                   struct layout *layout, int *best, struct cpl_error *err)
@@ -218,25 +238,31 @@ static int search(const struct cpl_mapper *mapper,
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
 	int moved;
 
-	if (cpl_map_run(mapper, req, layout[1].rank_host, err) ||
-	    evaluate(ev, &layout[1], err))
+	if (cpl_map_run(mapper, req, layout[MAPPED].rank_host, err) ||
+	    evaluate(ev, &layout[MAPPED], err))
 		return -1;
-	if (better(req, &layout[1], &layout[0]))
-		*best = 1;
-	moved = cpl_map_switch_order(req, layout[3].rank_host, err);
-	if (moved < 0 || (moved && evaluate(ev, &layout[3], err)))
+	if (better(req, &layout[MAPPED], &layout[BY_DEFAULT]))
+		*best = MAPPED;
+	moved = cpl_map_switch_order(req, layout[BY_SWITCH].rank_host, err);
+	if (moved < 0 || (moved && evaluate(ev, &layout[BY_SWITCH], err)))
 		return -1;
-	if (moved && better(req, &layout[3], &layout[*best]))
-		*best = 3;
+	if (moved && better(req, &layout[BY_SWITCH], &layout[*best]))
+		*best = BY_SWITCH;
+	if (req->turn &&
+	    (cpl_map_default_order(req, layout[AS_GIVEN].rank_host, err) ||
+	     evaluate(ev, &layout[AS_GIVEN], err)))
+		return -1;
+	if (req->turn && better(req, &layout[AS_GIVEN], &layout[*best]))
+		*best = AS_GIVEN;
 	if (mapper->refined || cpl_map_expired(req))
 		return 0;
-	memcpy(layout[2].rank_host, layout[*best].rank_host, size);
-	if (cpl_map_refine(req, layout[2].rank_host, err) ||
-	    evaluate(ev, &layout[2], err))
+	memcpy(layout[REFINED].rank_host, layout[*best].rank_host, size);
+	if (cpl_map_refine(req, layout[REFINED].rank_host, err) ||
+	    evaluate(ev, &layout[REFINED], err))
 		return -1;
-	if (better(req, &layout[2], &layout[*best]) &&
-	    !busier(req, &layout[2], &layout[*best]))
-		*best = 2;
+	if (better(req, &layout[REFINED], &layout[*best]) &&
+	    !busier(req, &layout[REFINED], &layout[*best]))
+		*best = REFINED;
 	return 0;
 }
 
@@ -245,25 +271,28 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 {
 	struct cpl_map_request r = *req;
 	struct evaluator ev = {.req = &r};
-	struct layout layout[4] = {0};
+	struct layout layout[N_LAYOUTS] = {0};
 	struct cpl_comm *graph = NULL;
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
-	int best = 0, rc = -1;
+	int best = BY_DEFAULT, rc = -1;
 
 	*out = (struct cpl_map_result){0};
 	if (cpl_map_check(req, err))
 		return -1;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < N_LAYOUTS; i++) {
 		layout[i].rank_host = malloc(size);
-	if (!layout[0].rank_host || !layout[1].rank_host ||
-	    !layout[2].rank_host || !layout[3].rank_host) {
-		cpl_fail_memory(err);
-		goto out;
+		if (!layout[i].rank_host) {
+			cpl_fail_memory(err);
+			goto out;
+		}
 	}
 	ev.workload = cpl_workload_new(req->net, 1, err);
 	if (!ev.workload ||
-	    cpl_map_default_order(&r, layout[0].rank_host, err) ||
-	    evaluate(&ev, &layout[0], err))
+	    (req->turn ? order_by(&r, req->turn, layout[BY_DEFAULT].rank_host,
+	                          err)
+	               : cpl_map_default_order(&r, layout[BY_DEFAULT].rank_host,
+	                                       err)) ||
+	    evaluate(&ev, &layout[BY_DEFAULT], err))
 		goto out;
 	if (mapper != &cpl_mapper_linear) {
 		if (!r.graph)
@@ -273,16 +302,16 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	}
 	out->rank_host = layout[best].rank_host;
 	layout[best].rank_host = NULL;
-	out->kept_default = best == 0;
-	out->before = layout[0].metrics;
-	out->sums_before = layout[0].sums;
+	out->kept_default = best == BY_DEFAULT;
+	out->before = layout[BY_DEFAULT].metrics;
+	out->sums_before = layout[BY_DEFAULT].sums;
 	out->after = layout[best].metrics;
 	out->sums_after = layout[best].sums;
 	rc = 0;
 out:
 	cpl_comm_free(graph);
 	cpl_workload_free(ev.workload);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < N_LAYOUTS; i++)
 		free(layout[i].rank_host);
 	return rc;
 }

@@ -26,6 +26,10 @@ struct cpl_map_request {
 			    * host 0's slots first */
 	const int *slots;  /* [n_hosts] ranks on each host; sum == ranks for a
 			    * mapper, >= ranks (>= weights) for cpl_map */
+	/* [n_hosts] indices into host[]: for cpl_map the default order is block
+	 * in this turn, and that of host[] another one to begin with. NULL: it
+	 * is that of host[]. */
+	const int *turn;
 	const int *weight; /* [ranks] slots that a rank takes, > 0; NULL: one
 			    * each. For cpl_map and cpl_map_run only */
 	const char *option; /* what a mapper's name has after a colon, or NULL;
@@ -129,7 +133,7 @@ int cpl_map_run(const struct cpl_mapper *mapper,
 
 /*
  * Run a mapper (but for linear: that is the default order), refine the best of
- * its answer, the default order and block order on the hosts sorted by node,
+ * its answer, the default order, block order on host[] and on the hosts by node,
  * and take what is best by the objective; of equals the default order.
  * req->graph may be NULL (it is then made here). Free with cpl_map_result_free.
  * 0, or -1 with err (unknown host, too few slots, a mapper that cannot do the

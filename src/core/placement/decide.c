@@ -131,9 +131,11 @@ static int list(const struct cpl_decide_request *req,
 		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
 			add_candidate(out, policy, seed + (uint64_t)k);
 	}
-	if (!asked->place && req->stock)
+	if (asked->place)
+		add_candidate(out, asked, seed);
+	if (req->stock)
 		add_candidate(out, &cpl_placement_stock, seed);
-	if (asked != &cpl_placement_auto)
+	if (!asked->place && asked != &cpl_placement_auto)
 		add_candidate(out, asked, seed);
 	return 0;
 }
@@ -196,6 +198,12 @@ void cpl_decision_free(struct cpl_decision *decision)
 	*decision = (struct cpl_decision){0};
 }
 
+bool cpl_decide_is_timed(const struct cpl_comm *comm, int nodes)
+{
+	return (long)comm->ranks * nodes <= CPL_DECIDE_TIMED &&
+	       comm->n_entries <= CPL_DECIDE_TIMED_ENTRIES;
+}
+
 double cpl_candidate_objective(const struct cpl_decide_request *req,
                                const struct cpl_decision *decision,
                                const struct cpl_candidate *c,
@@ -209,6 +217,10 @@ double cpl_candidate_objective(const struct cpl_decide_request *req,
 		return (double)c->shared;
 	case CPL_OBJECTIVE_LEARNED:
 		return c->told;
+	case CPL_OBJECTIVE_TIME:
+		if (cpl_decide_by_times(req) && c->times.seconds > 0)
+			return c->times.seconds;
+		/* fall through */
 	default:
 		return cpl_objective_first(req->objective, &figures->metrics,
 		                           figures->sums.hop_bytes);

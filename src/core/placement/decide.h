@@ -5,35 +5,52 @@
  * added up first, so a candidate costs as much as its nodes talk to each other.
  *
  * With a mapper candidates are judged in the order that their ranks will have:
- * all in blocks (what is before mapping) and, for the default mapper, in a quick
- * order; the most promising, linear, best-fit and the stock nodes among them,
- * with the mapper itself. How many is set by the job's size; for large ones, and
- * for searches without an end ("best"), the default mapper stands in for
- * another, which has yet to lay out the ranks then.
+ * all in blocks (what is before mapping) and, for the default mapper, in a
+ * quick order; the most promising, linear, best-fit and the stock nodes among
+ * them, with the mapper itself. How many is set by the job's size; for large
+ * ones, and for searches without an end ("best"), the default mapper stands in
+ * for another, which has yet to lay out the ranks then.
  *
- * Policy "traffic" goes on from the best of "auto" by a search over node set and
- * rank order, see mapping/host_search.h.
+ * Policy "traffic" goes on from the best of "auto" by a search over node set
+ * and rank order, see mapping/host_search.h.
  *
  * By "interference" and "isolation" candidates are compared as a whole, by what
  * the times and harm of them are: the sum of own_weight times the own slowdown
  * and others_weight times what the running jobs are slowed down; or the links
  * between routers shared with running jobs, on minimal paths, and of equals the
  * seconds. By "learned" they are likewise compared by the seconds that a model
- * tells of them, and of equals by those of the times. All three need the phases.
+ * tells of them, and of equals by those of the times. All three need the
+ * phases.
+ *
+ * Of candidates whose first number is the same the one with the fewest seconds
+ * is taken, where these are known and the job is no larger than
+ * CPL_DECIDE_TIMED; then the one with the smallest mean congestion; then the
+ * scheduler's own nodes; then the first. By "time" such jobs are compared by
+ * those seconds, which `traffic` tells as communication, and searches by
+ * cpl_traffic_seconds.
+ *
+ * Where the network states an adaptive routing, for which its minimal one
+ * stands in, what was chosen and the scheduler's own nodes are judged by the
+ * stated one in the end, of jobs and machines for which that takes few
+ * milliseconds; what is not better so, or was not judged in time, is not taken.
+ * Running jobs are beside it, as bytes, and do not adapt to the job. (Not by
+ * "time", which has its minimal paths in `traffic`, too, nor with keep_whole.)
  *
  * With keep_whole, candidates that break few of the wholly free units of the
- * machine are preferred, for a price: of those that are by the objective's first
- * number at most so much worse than the best, the one that breaks fewest is
- * taken, ties by the objective, then the first. One more candidate is made for
- * it (keep_whole.c). "traffic" searches on from the set that was taken, where it
- * breaks no more than that, and what it finds is a candidate like the others.
+ * machine are preferred, for a price: of those that are by the objective's
+ * first number at most so much worse than the best, the one that breaks fewest
+ * is taken, ties by the objective, then the first. One more candidate is made
+ * for it (keep_whole.c). "traffic" searches on from the set that was taken,
+ * where it breaks no more than that, and what it finds is a candidate like the
+ * others.
  *
  * Work is limited by counts, not by the clock. A budget that runs out before
- * ends the decision at the last of these points that was reached: the stock nodes,
- * without them linear; the better of both; the best before mapping; the best with
- * its rank order; the search's own points; the end. Each is the same for the same
- * request, whatever the machine's speed, but that between the third and the fourth
- * what is known by then to be better with its rank order is taken.
+ * ends the decision at the last of these points that was reached: the stock
+ * nodes, without them linear; the better of both; the best before mapping; the
+ * best with its rank order; the search's own points; the end. Each is the same
+ * for the same request, whatever the machine's speed, but that between the
+ * third and the fourth what is known by then to be better with its rank order
+ * is taken.
  */
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H
@@ -51,10 +68,18 @@
 /* Seeds tried for each random policy under "auto": seed, seed + 1, ... */
 #define CPL_DECIDE_SEEDS 4
 
+/* Ranks times nodes, and entries, of jobs whose candidates' seconds are told
+ * within the time of a decision whatever the objective. */
+#define CPL_DECIDE_TIMED 65536L
+#define CPL_DECIDE_TIMED_ENTRIES 131072L
+
 struct cpl_decide_request {
 	struct cpl_placement_request place;
 	const char *policy; /* a policy's name, "auto" or "traffic" */
 	const struct cpl_routing *routing;
+	/* What `traffic` goes by where routing stands in for it
+	 * (cpl_routing_find), or NULL: see above. */
+	const struct cpl_routing *stated;
 	/*
 	 * The job's traffic; NULL when it has no signature: "auto" and
 	 * "traffic" then fall back to linear, and nothing is evaluated.
@@ -114,6 +139,8 @@ struct cpl_candidate {
 	bool evaluated;             /* false: no signature, or budget */
 	bool is_mapped;             /* it was judged with its rank order: */
 	struct cpl_figures mapped;
+	bool is_stated; /* and by the routing that the network states: */
+	struct cpl_figures stated;
 	/* With phases: with the rank order if it was judged so, else in
 	 * blocks. */
 	struct cpl_times_result times;
@@ -171,6 +198,16 @@ cpl_candidate_interference(const struct cpl_decide_request *req,
 	double own = reference > 0 ? c->times.seconds / reference : 1;
 
 	return req->own_weight * own + req->others_weight * c->harm;
+}
+
+/* Is a job of such traffic on so many nodes no larger than CPL_DECIDE_TIMED? */
+bool cpl_decide_is_timed(const struct cpl_comm *comm, int nodes);
+
+/* Do seconds of candidates count, not by "interference" and its like alone? */
+static inline bool cpl_decide_by_times(const struct cpl_decide_request *req)
+{
+	return req->phase && !cpl_objective_of_whole(req->objective) &&
+	       cpl_decide_is_timed(req->comm, req->place.n_nodes_wanted);
 }
 
 /* What candidates of a decision are compared by first, by its objective: with

@@ -68,6 +68,34 @@ bool cpl_judge_comes_before(const struct judge *j,
 	return order ? order < 0 : better(j, fa, fb);
 }
 
+bool cpl_judge_is_taken_before(const struct judge *j,
+                               const struct cpl_candidate *a,
+                               const struct cpl_candidate *b,
+                               const struct cpl_figures *fa,
+                               const struct cpl_figures *fb)
+{
+	bool stock = a->policy == &cpl_placement_stock;
+	bool other = b->policy == &cpl_placement_stock;
+	int order = 0;
+
+	if (cpl_decide_by_times(j->req)) {
+		order = cpl_objective_compare(first_number(j, a, fa),
+		                              first_number(j, b, fb));
+		if (!order)
+			order = cpl_objective_compare(a->times.seconds,
+			                              b->times.seconds);
+		if (!order)
+			order = cpl_objective_compare(
+			        fa->metrics.mean_congestion,
+			        fb->metrics.mean_congestion);
+		if (!order)
+			order = other - stock;
+	}
+	if (order || cpl_judge_comes_before(j, a, b, fa, fb))
+		return order <= 0;
+	return stock && !cpl_judge_comes_before(j, b, a, fb, fa);
+}
+
 /* With its rank order, where candidates are compared so, or in blocks. */
 static bool known(const struct cpl_candidate *c, bool mapped,
                   struct cpl_figures *f)
@@ -100,7 +128,9 @@ void cpl_judge_choose(struct judge *j, int n, bool mapped)
 		    cpl_objective_compare(first_number(j, &c[i], &f), most) > 0)
 			continue;
 		if (c[i].broken == now->broken &&
-		    !cpl_judge_comes_before(j, &c[i], now, &f, &taken))
+		    !(mapped || !j->mapper ? cpl_judge_is_taken_before
+		                           : cpl_judge_comes_before)(
+		            j, &c[i], now, &f, &taken))
 			continue;
 		out->chosen = i;
 		taken = f;
@@ -450,7 +480,9 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 
 		figures_of(&c[i], &f);
 		figures_of(&c[best], &best_f);
-		if (cpl_judge_comes_before(j, &c[i], &c[best], &f, &best_f))
+		if ((j->mapper ? cpl_judge_comes_before
+		               : cpl_judge_is_taken_before)(j, &c[i], &c[best],
+		                                            &f, &best_f))
 			best = i;
 	}
 	out->best = best;
@@ -527,6 +559,9 @@ static int judge(struct judge *j, struct cpl_error *err)
 		return -1;
 	if (searches && !out->cut_short &&
 	    (cpl_judge_search(j, n, err) || take(j, err)))
+		return -1;
+	if (out->candidate[n - 1].policy == &cpl_placement_stock &&
+	    (cpl_judge_stated(j, n - 1, err) || take(j, err)))
 		return -1;
 	return 0;
 }

@@ -61,6 +61,13 @@ bool cpl_judge_comes_before(const struct judge *j,
                             const struct cpl_candidate *b,
                             const struct cpl_figures *fa,
                             const struct cpl_figures *fb);
+/* The same of candidates judged to the end, with their rank order where there is
+ * a mapper: ties as decide.h has it. */
+bool cpl_judge_is_taken_before(const struct judge *j,
+                               const struct cpl_candidate *a,
+                               const struct cpl_candidate *b,
+                               const struct cpl_figures *fa,
+                               const struct cpl_figures *fb);
 /* Takes of the first n candidates the best (out->best), or with units to be
  * kept one that breaks fewer, if it is not too dear; mapped: by their rank
  * orders. */
@@ -96,6 +103,13 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err);
 int cpl_judge_map_by_name(struct judge *j, const int *node,
                           struct cpl_quick_layout *out,
                           struct cpl_error *err);
+
+/* judge_stated.c */
+
+/* The one chosen and candidate `stock` by req->stated, where that is not what
+ * they were judged by: which is not better so is not taken. 0, or -1 with err.
+ */
+int cpl_judge_stated(struct judge *j, int stock, struct cpl_error *err);
 
 /* judge_search.c */
 

@@ -216,12 +216,11 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 		fall_back(j, n);
 		return 0;
 	}
-	/* Ties go to the first of the candidates. */
 	for (int i = 0; i < n; i++)
 		if (c[i].is_mapped &&
 		    (best < 0 ||
-		     cpl_judge_comes_before(j, &c[i], &c[best], &c[i].mapped,
-		                  &c[best].mapped)))
+		     cpl_judge_is_taken_before(j, &c[i], &c[best], &c[i].mapped,
+		                               &c[best].mapped)))
 			best = i;
 	out->best = best;
 	cpl_judge_choose(j, n, true);

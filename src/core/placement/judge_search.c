@@ -133,8 +133,8 @@ int cpl_judge_search(struct judge *j, int i, struct cpl_error *err)
 	                 err);
 	cpl_candidate_figures(&out->candidate[out->best], &then);
 	cpl_candidate_figures(c, &now);
-	if (!rc && cpl_judge_comes_before(j, c, &out->candidate[out->best],
-	                                  &now, &then))
+	if (!rc && cpl_judge_is_taken_before(j, c, &out->candidate[out->best],
+	                                     &now, &then))
 		out->best = i;
 	cpl_judge_choose(j, i + 1, c->is_mapped);
 out:

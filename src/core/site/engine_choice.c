@@ -42,7 +42,8 @@ static int set_hosts(const struct cpl_engine *engine, struct cpl_record *record,
 }
 
 static int set_candidates(struct cpl_record *record,
-                          const struct cpl_decision *decision)
+                          const struct cpl_decision *decision,
+                          const struct cpl_routing *stated)
 {
 	int n = decision->n_candidates;
 
@@ -50,7 +51,7 @@ static int set_candidates(struct cpl_record *record,
 		free(record->candidate[--record->n_candidates].policy);
 	free(record->candidate);
 	record->candidate = calloc((size_t)n + 1, sizeof(*record->candidate));
-	if (!record->candidate)
+	if (!record->candidate || engine_set(&record->stated_routing, NULL))
 		return -1;
 	for (; record->n_candidates < n; record->n_candidates++) {
 		const struct cpl_candidate *from =
@@ -75,6 +76,10 @@ static int set_candidates(struct cpl_record *record,
 		to->mapped_max = from->mapped.metrics.max_congestion;
 		to->mapped_mean = from->mapped.metrics.mean_congestion;
 		to->mapped_hop_bytes = from->mapped.sums.hop_bytes;
+		to->stated_max = from->stated.metrics.max_congestion;
+		if (from->is_stated && !record->stated_routing &&
+		    engine_set(&record->stated_routing, stated->name))
+			return -1;
 	}
 	return 0;
 }
@@ -145,7 +150,6 @@ int engine_set_choice(struct deciding *d, const struct cpl_decision *decision)
 	record->cut_short = decision->cut_short;
 	return engine_set(&record->policy, chosen->policy->name) |
 	       set_kept(record, decision) |
-	       set_hosts(d->engine, record, d->out->order,
-	                 d->out->n_order) |
-	       set_candidates(record, decision);
+	       set_hosts(d->engine, record, d->out->order, d->out->n_order) |
+	       set_candidates(record, decision, d->engine->snapshot->stated);
 }

@@ -153,11 +153,8 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 	return answer.profile;
 }
 
-/* The seconds of its candidates: within the time of a decision, of jobs of no
- * more ranks times nodes and entries, or where they are what it goes by. */
-#define TIMED_MAX 65536L
-#define TIMED_ENTRIES 131072
-
+/* The seconds of its candidates: within the time of a decision, or where they are
+ * what it goes by. */
 static int set_times(const struct deciding *d, struct cpl_decide_request *core,
                      struct cpl_error *err)
 {
@@ -167,9 +164,8 @@ static int set_times(const struct deciding *d, struct cpl_decide_request *core,
 	bool whole = cpl_objective_of_whole(d->want.objective);
 	struct cpl_error why = {""};
 
-	if (!profile || (!whole &&
-	                 ((long)profile->ranks * d->size.nodes > TIMED_MAX ||
-	                  profile->comm->n_entries > TIMED_ENTRIES)))
+	if (!profile ||
+	    (!whole && !cpl_decide_is_timed(profile->comm, (int)d->size.nodes)))
 		return 0;
 	core->space = engine_space(d->engine, err);
 	core->rates = engine_rates(d->engine, d->deadline, &why);
@@ -222,6 +218,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	                  .seed = seed},
 	        .policy = policy,
 	        .routing = now->routing,
+	        .stated = now->stated,
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = record->ranks_per_node,
 	        .mapper = engine_mapper_of(d),
@@ -231,11 +228,10 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .learned = now->learned,
 	        .keep_whole = record->keep_whole,
 	        .keep_price = record->keep_price,
-	        .background =
-	                engine_background_of(engine, profile, record,
-	                                     d->deadline, err),
-	        .rates = engine_rates_by(engine, d->want.objective,
-	                                 d->deadline, err),
+	        .background = engine_background_of(engine, profile, record,
+	                                           d->deadline, err),
+	        .rates = engine_rates_by(engine, d->want.objective, d->deadline,
+	                                 err),
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};

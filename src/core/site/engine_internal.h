@@ -35,6 +35,7 @@ struct snapshot {
 	struct cpl_config *config;
 	struct cpl_network *net; /* NULL only with Mode=off */
 	const struct cpl_routing *routing;
+	const struct cpl_routing *stated; /* as of cpl_decide_request */
 	struct cpl_learned *learned; /* TimeModel, where an objective needs it */
 	struct cpl_file_mark config_mark, net_mark, model_mark;
 };
@@ -294,14 +295,14 @@ static inline int engine_most_ranks(int n_hosts)
 
 /*
  * Map the ranks of a profile on n hosts (nodes of the network) with slots[]
- * under MaxDecisionTime, by the record's mapping and objective; rank_host as
- * cpl_map_result. -1 with err.
+ * under MaxDecisionTime, by the record's mapping and objective; turn as
+ * cpl_map_request, rank_host as cpl_map_result. -1 with err.
  */
 int engine_map_ranks(struct cpl_engine *engine,
                      struct cpl_profile *profile,
                      const struct cpl_record *record, const int *node,
-                     const int *slots, int n, struct cpl_map_result *out,
-                     struct cpl_error *err);
+                     const int *slots, const int *turn, int n,
+                     struct cpl_map_result *out, struct cpl_error *err);
 /* The mapper that orders the ranks of the record's job without its traffic, or
  * NULL: the job has a profile, or another mapping, or an order of its own. */
 const struct cpl_mapper *engine_order(const struct cpl_record *record);

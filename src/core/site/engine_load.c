@@ -138,6 +138,8 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 		cpl_fail_prefix(err, "%s: Routing: ", path);
 		goto fail;
 	}
+	snapshot->stated = cpl_routing_find(snapshot->net,
+	                                    snapshot->config->routing, NULL);
 	if (load_model(snapshot, err))
 		goto fail;
 	say_all_units(engine, snapshot);

@@ -5,6 +5,15 @@
 
 #include "site/engine_deciding.h"
 
+/* What chooses the nodes of others as it did those of the record, or NULL. The
+ * scheduler's own nodes are beside whatever policy there is. */
+static const struct cpl_placement_policy *policy_of(const char *name)
+{
+	return strcmp(name, cpl_placement_stock.name)
+	               ? cpl_placement_named(name)
+	               : &cpl_placement_linear;
+}
+
 void engine_shape_note(struct cpl_engine *engine, int64_t array,
                        const struct cpl_record *record)
 {
@@ -15,7 +24,7 @@ void engine_shape_note(struct cpl_engine *engine, int64_t array,
 	if (record->outcome == CPL_OUTCOME_PLACED && !record->cut_short &&
 	    !record->keep_whole &&
 	    cpl_placement_is_search(record->policy_asked))
-		policy = cpl_placement_named(record->policy);
+		policy = policy_of(record->policy);
 	if (!policy || !policy->place)
 		return;
 	*shape = (struct shape){.array = array,

@@ -37,8 +37,8 @@ static void use_groups(struct cpl_engine *engine, struct cpl_profile *profile,
 int engine_map_ranks(struct cpl_engine *engine,
                      struct cpl_profile *profile,
                      const struct cpl_record *record, const int *node,
-                     const int *slots, int n, struct cpl_map_result *out,
-                     struct cpl_error *err)
+                     const int *slots, const int *turn, int n,
+                     struct cpl_map_result *out, struct cpl_error *err)
 {
 	const char *mapping = record->mapping ? record->mapping : "linear";
 	const struct snapshot *now = engine->snapshot;
@@ -75,6 +75,8 @@ int engine_map_ranks(struct cpl_engine *engine,
 	        .n_hosts = n,
 	        .host = node,
 	        .slots = slots,
+	        /* Blocks on the nodes as they were chosen are asked for then. */
+	        .turn = mapper == &cpl_mapper_linear ? NULL : turn,
 	        .background = engine_background_of(engine, profile, NULL,
 	                                           deadline, &why),
 	        .rates = engine_rates_by(engine, objective, deadline, &why),
@@ -124,6 +126,7 @@ struct allocation {
 	char **name; /* [n], of the engine's table */
 	int *slots;
 	int *node;
+	int *turn; /* [n] positions in name[], in the scheduler's order */
 	int n;
 	int ranks; /* 0: the scheduler would not run so many */
 	/* [ranks] position of a rank's host in name[], if the scheduler lays
@@ -136,6 +139,7 @@ static void allocation_free(struct allocation *a)
 	free(a->name);
 	free(a->slots);
 	free(a->node);
+	free(a->turn);
 	free(a->rank_host);
 }
 
@@ -201,8 +205,10 @@ static int allocate(const struct cpl_engine *engine,
 	out->name = malloc(((size_t)n + 1) * sizeof(char *));
 	out->slots = calloc((size_t)n + 1, sizeof(int));
 	out->node = malloc(((size_t)n + 1) * sizeof(int));
+	out->turn = malloc(((size_t)n + 1) * sizeof(int));
 	out->rank_host = malloc(((size_t)ranks + 1) * sizeof(int));
-	if (!at || !out->name || !out->slots || !out->node || !out->rank_host) {
+	if (!at || !out->name || !out->slots || !out->node || !out->turn ||
+	    !out->rank_host) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -214,6 +220,7 @@ static int allocate(const struct cpl_engine *engine,
 		out->name[i] = engine->host_name[order[i]];
 		out->node[i] =
 		        engine->host_node ? engine->host_node[order[i]] : -1;
+		out->turn[i] = at[job->host[i]];
 	}
 	lay_out(job, at, ranks, out);
 	rc = 0;
@@ -343,7 +350,8 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 		        real->rank_host, err);
 	else if (!as_decided(decided, real) && decided->profile &&
 	         !engine_map_ranks(engine, decided->profile, record, real->node,
-	                           real->slots, real->n, &result, err)) {
+	                           real->slots, real->turn, real->n, &result,
+	                           err)) {
 		memcpy(real->rank_host, result.rank_host,
 		       (size_t)ranks * sizeof(int));
 		record->mapping_kept_default = result.kept_default;
@@ -361,17 +369,20 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 /* The busiest link as the ranks are laid out, < 0: it is not known. */
 static double chosen_max(const struct cpl_record *record)
 {
-	if (record->map_max_after > 0)
-		return record->map_max_after;
+	double max = record->map_max_after > 0 ? record->map_max_after : -1;
+
 	for (int i = 0; i < record->n_candidates; i++) {
 		const struct cpl_record_candidate *c = &record->candidate[i];
 
-		if (c->evaluated && c->seed == record->seed &&
-		    !strcmp(c->policy, record->policy))
-			return c->mapped ? c->mapped_max
-			                 : c->max_congestion;
+		if (!c->evaluated || c->seed != record->seed ||
+		    strcmp(c->policy, record->policy))
+			continue;
+		if (c->stated_max > 0)
+			return c->stated_max;
+		if (max < 0)
+			max = c->mapped ? c->mapped_max : c->max_congestion;
 	}
-	return -1;
+	return max;
 }
 
 /* The same of the stock nodes, with a rank order of ours if this one has. */
@@ -379,6 +390,11 @@ static double stock_max(const struct cpl_record *record)
 {
 	bool mapped = record->stock_mapped_max >= 0 && !record->own_order;
 
+	for (int i = 0; i < record->n_candidates; i++)
+		if (record->candidate[i].stated_max > 0 &&
+		    !strcmp(record->candidate[i].policy,
+		            cpl_placement_stock.name))
+			return record->candidate[i].stated_max;
 	return mapped ? record->stock_mapped_max : record->stock_max_congestion;
 }
 

@@ -173,8 +173,8 @@ static int map_beside_others(struct cpl_engine *engine, struct running *job,
 
 	job->suspended = true;
 	engine_running_count(engine, job);
-	rc = engine_map_ranks(engine, profile, job->record, node, slots, n,
-	                      result, err);
+	rc = engine_map_ranks(engine, profile, job->record, node, slots, NULL,
+	                      n, result, err);
 	job->suspended = stood;
 	engine_running_count(engine, job);
 	return rc;

@@ -24,6 +24,7 @@ const struct record_field record_field[RECORD_FIELDS] = {
         {"seed", UINT64, AT(seed)},
         {"objective", TEXT_OR_NULL, AT(objective)},
         {"routing", TEXT_OR_NULL, AT(routing)},
+        {"stated_routing", TEXT_OR_NULL, AT(stated_routing)},
         {"network_file", TEXT_OR_NULL, AT(network_file)},
         {"time_model", TEXT_OR_NULL, AT(time_model)},
         {"nodes_wanted", INT, AT(nodes_wanted)},
@@ -57,8 +58,7 @@ const struct record_field record_field[RECORD_FIELDS] = {
 #undef AT
 
 #define AT(member) offsetof(struct cpl_record_candidate, member)
-const struct record_field
-        record_candidate_field[RECORD_CANDIDATE_FIELDS] = {
+const struct record_field record_candidate_field[RECORD_CANDIDATE_FIELDS] = {
         {"policy", TEXT, AT(policy)},
         {"seed", UINT64, AT(seed)},
         {"evaluated", BOOL, AT(evaluated)},
@@ -75,6 +75,7 @@ const struct record_field
         {"mapped_max_congestion", REAL, AT(mapped_max)},
         {"mapped_mean_congestion", REAL, AT(mapped_mean)},
         {"mapped_hop_bytes", REAL, AT(mapped_hop_bytes)},
+        {"stated_max_congestion", REAL, AT(stated_max)},
 };
 #undef AT
 

@@ -32,6 +32,7 @@ struct cpl_record_candidate {
 	int broken; /* with keep_whole, see struct cpl_candidate */
 	bool mapped; /* judged with its rank order, by these: */
 	double mapped_max, mapped_mean, mapped_hop_bytes;
+	double stated_max; /* by stated_routing; 0: not judged so */
 };
 
 /* What became of a decision. */
@@ -67,6 +68,8 @@ struct cpl_record {
 	char *policy;       /* taken */
 	uint64_t seed;      /* of the taken candidate */
 	char *objective, *routing, *network_file;
+	char *stated_routing; /* what the one chosen and stock were judged by in
+	                       * the end, if not by routing; or NULL */
 	char *time_model; /* of the objective learned, else NULL */
 	int nodes_wanted;
 	int ranks_per_node;   /* in the evaluation of candidates */

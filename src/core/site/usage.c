@@ -23,7 +23,8 @@ static bool gain_of(const struct cpl_record *r, double *gain)
 		return false;
 	if (!(ours > 0 && theirs > 0)) {
 		ours = r->map_max_after;
-		theirs = r->stock_max_congestion;
+		theirs = r->stock_mapped_max > 0 ? r->stock_mapped_max
+		                                 : r->stock_max_congestion;
 	}
 	if (!(ours > 0 && theirs > 0))
 		return false;

@@ -106,6 +106,7 @@ void cpl_times_close(struct cpl_times *times)
 	free(times->phase);
 	free(times->rank_host);
 	free(times->end_node);
+	free(times->twin);
 	free(times->rate);
 	free(times->share);
 	free(times->flow_of);
@@ -291,9 +292,9 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 	struct ordering o = {.host = times->rank_host, .err = err};
 	int n = times->n_hosts * (ported ? ported->n_ports : 1), rc = -1;
 	int64_t most = 1;
-	int *cable;
+	int *host, *cable;
 
-	if (times->paired && times->ported == ported)
+	if (times->paired && times->ported == ported && !times->twins)
 		return 0;
 	for (int i = 0; i < times->n_phases; i++)
 		if (times->phase[i].rows &&
@@ -303,15 +304,21 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 	o.rank = cpl_arena_take(&arena, times->ranks, sizeof(*o.rank));
 	o.at = cpl_arena_take(&arena, n, sizeof(*o.at));
 	o.entry = cpl_arena_take_raw(&arena, most, sizeof(*o.entry));
+	host = cpl_arena_take_raw(&arena, times->twins ? times->ranks : 0,
+	                          sizeof(*host));
 	cable = cpl_arena_take_raw(&arena, ported ? times->ranks : 0,
 	                           sizeof(*cable));
 	if (arena.failed ||
 	    times_room(&times->end_node, &times->max_ends, n,
 	               sizeof(*times->end_node), err))
 		goto out;
+	for (int r = 0; times->twins && r < times->ranks; r++)
+		host[r] = times->twin[times->rank_host[r]];
+	if (times->twins)
+		o.host = host;
 	if (ported) {
-		if (cpl_port_pin(ported, times->rank_host, times->n_hosts,
-		                 times->ranks, cable, err))
+		if (cpl_port_pin(ported, o.host, times->n_hosts, times->ranks,
+		                 cable, err))
 			goto out;
 		o.host = cable;
 	}
@@ -319,7 +326,8 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 	rc = 0;
 	for (int i = 0; i < times->n_phases && !rc; i++)
 		rc = order_phase(&o, &times->phase[i], n);
-	times->paired = !rc;
+	/* Others are twins where it is placed next. */
+	times->paired = !rc && !times->twins;
 	times->ported = ported;
 	times->n_ends = n;
 out:

@@ -102,10 +102,11 @@ int cpl_times_order(struct cpl_times *times, const int *rank_host,
                     int ranks_per_node, int n_hosts, struct cpl_error *err);
 
 /*
- * Hosts to nodes: host h is node[h]; where ranks have ports of their own each on
- * the port that cpl_port_pin gives it among those of its host. 0, or -1 with err (memory: what earlier
- * calls took is used again, so that searches soon take none). O(pairs of hosts
- * + links of the ways between their routers).
+ * Hosts to nodes: host h is node[h], hosts on one node being the same; where ranks
+ * have ports of their own each is on the port that cpl_port_pin gives it among
+ * those of its node. 0, or -1 with err (memory: what earlier calls took is used
+ * again, so that searches soon take none). O(pairs of hosts + links of the ways
+ * between their routers); of hosts on one node O(messages) besides.
  */
 int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
                     const int *node, struct cpl_error *err);

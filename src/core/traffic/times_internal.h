@@ -76,6 +76,11 @@ struct cpl_times {
 	struct times_phase *phase;
 	int n_hosts;
 	int *rank_host; /* [ranks] */
+	/* Hosts of the last place that are on one node with others, all as the
+	 * first of them: [n_hosts] of each that one. */
+	bool twins;
+	int *twin;
+	int64_t max_twin;
 	/* Pairs are of hosts, of their ports on ported, or yet to be made. */
 	bool paired;
 	const struct cpl_network *ported; /* NULL: of hosts */
@@ -100,8 +105,8 @@ struct cpl_times {
  * background. */
 double times_alone(struct cpl_times *times, const struct times_phase *phase);
 
-/* What hosts, or on a network whose ranks have ports of their own (NULL: none)
- * these, send each other. 0, or -1 with err (memory). */
+/* What hosts, twins as one, or on a network whose ranks have ports of their own
+ * (NULL: none) these, send each other. 0, or -1 with err (memory). */
 int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
                   struct cpl_error *err);
 

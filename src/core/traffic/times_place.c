@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 struct cpl_times_space {
+	int *seen; /* [nodes] host + 1, 0 between calls */
 	/* That of cpl_network_judged, and the caller's where they differ. */
 	const struct cpl_network *net, *ported;
 	struct cpl_route_finder finder;
@@ -24,6 +25,7 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 {
 	struct cpl_times_space *space = calloc(1, sizeof(*space));
 	struct cpl_arena *arena;
+	int n_nodes = net->n_nodes;
 
 	if (!space) {
 		cpl_fail_memory(err);
@@ -33,6 +35,7 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 		space->ported = net;
 	space->net = net = cpl_network_judged(net);
 	arena = &space->arena;
+	space->seen = cpl_arena_take(arena, n_nodes, sizeof(*space->seen));
 	space->at =
 	        cpl_arena_take(arena, cpl_times_links(net), sizeof(*space->at));
 	space->bytes =
@@ -362,6 +365,29 @@ static int sum_phases(struct cpl_times *times, struct cpl_times_space *space,
 	return rc;
 }
 
+/* Hosts that are on one node, as lists of a host for each rank have them: ranks
+ * share its ports, and what they send each other stays there. */
+static int find_twins(struct cpl_times *times, struct cpl_times_space *space,
+                      const int *node, struct cpl_error *err)
+{
+	int *seen = space->seen, n = times->n_hosts, rc = 0;
+
+	times->twins = false;
+	for (int h = 0; h < n; h++) {
+		times->twins |= seen[node[h]] > 0;
+		if (!seen[node[h]])
+			seen[node[h]] = h + 1;
+	}
+	if (times->twins)
+		rc = times_room(&times->twin, &times->max_twin, n,
+		                sizeof(*times->twin), err);
+	for (int h = 0; times->twins && !rc && h < n; h++)
+		times->twin[h] = seen[node[h]] - 1;
+	for (int h = 0; h < n; h++)
+		seen[node[h]] = 0;
+	return rc;
+}
+
 int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
                     const int *node, struct cpl_error *err)
 {
@@ -371,7 +397,8 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 	                    .err = err};
 	double busiest = 0;
 
-	if (times_pair_up(times, space->ported, err))
+	if (find_twins(times, space, node, err) ||
+	    times_pair_up(times, space->ported, err))
 		return -1;
 	p.node = times->end_node;
 	for (int i = 0; i < times->n_ends; i++)
