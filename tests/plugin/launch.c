@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "src/common/list.h"
-#include "src/slurmd/common/xcpuinfo.h"
 
 #include "site/launch.h"
 
@@ -21,26 +20,6 @@ void format_core_allocs(slurm_cred_t *cred, char *node_name, uint16_t cpus,
 {
 	*job_cores = xstrdup(credential);
 	*step_cores = credential ? xstrdup(credential) : NULL;
-}
-
-/* On a regular machine: all threads of each core. */
-int xcpuinfo_abs_to_mac(char *cores, char **cpus)
-{
-	hwloc_bitmap_t in = hwloc_bitmap_alloc(), out = hwloc_bitmap_alloc();
-	char *text = NULL;
-	int core;
-
-	hwloc_bitmap_list_sscanf(in, cores);
-	hwloc_bitmap_foreach_begin(core, in)
-	        hwloc_bitmap_set_range(out, (unsigned)(core * slurmd.threads),
-	                               (core + 1) * slurmd.threads - 1);
-	hwloc_bitmap_foreach_end();
-	hwloc_bitmap_list_asprintf(&text, out);
-	*cpus = xstrdup(text);
-	free(text);
-	hwloc_bitmap_free(in);
-	hwloc_bitmap_free(out);
-	return 0;
 }
 
 void write_file(const char *name, const char *text)
@@ -303,6 +282,18 @@ int launch_tear_down(void **state)
 	return system(command);
 }
 
+/* On a regular machine a CPU's number is its place. */
+void see_cpus(int seen)
+{
+	static uint16_t map[1024];
+
+	assert_true(seen <= (int)(sizeof(map) / sizeof(*map)));
+	for (int i = 0; i < seen; i++)
+		map[i] = (uint16_t)i;
+	slurmd.block_map = map;
+	slurmd.block_map_size = (uint16_t)seen;
+}
+
 void set_machine(const struct machine *m)
 {
 	char tree[64];
@@ -312,7 +303,8 @@ void set_machine(const struct machine *m)
 	slurmd.cores = (uint16_t)m->cores;
 	slurmd.threads = (uint16_t)m->threads;
 	slurmd.cpus = (uint16_t)m->cpus;
-	slurmd.block_map_size = (uint16_t)m->seen;
+	slurmd.actual_threads = slurmd.threads;
+	see_cpus(m->seen);
 	snprintf(tree, sizeof(tree), "pack:%d core:%d pu:%d", m->sockets,
 	         m->cores, m->threads);
 	setenv("HWLOC_SYNTHETIC", tree, 1);

@@ -49,6 +49,8 @@ void write_file(const char *name, const char *text);
 void write_config(const char *more);
 /* The node, and hwloc's synthetic tree of it. */
 void set_machine(const struct machine *m);
+/* So many CPUs are there. */
+void see_cpus(int seen);
 
 /* What slurmctld sends; data NULL: it makes it up from the folder's files, the
  * job's profile being the one of the request's environment. */

@@ -60,14 +60,19 @@ static void test_launch_hook(void **state)
 /* Fault 23: what a job's environment claims of ours reaches no batch step. */
 static void test_batch_environment(void **state)
 {
+	/* A user may say it as often as they like. */
+	static const char *const claimed[] = {
+	        CPLTASK_BOUND "=1",  CPLTASK_BOUND "=0x3", CPLTASK_BOUND "=",
+	        "PATH=/bin",         CPLTASK_MEMS "=0x1",  CPLTASK_PLAN "=0x1",
+	        CPLTASK_PLAN "=0x1", CPLTASK_CPUS "=7",    CPLTASK_CPUS "=7",
+	        CPLTASK_FREE "=1",   CPLTASK_FREE "=1",
+	};
+	const size_t n = sizeof(claimed) / sizeof(*claimed);
 	batch_job_launch_msg_t *req = xmalloc(sizeof(*req));
 
-	req->environment = env_array_create();
-	env_array_append(&req->environment, CPLTASK_BOUND, "1");
-	env_array_append(&req->environment, "PATH", "/bin");
-	env_array_append(&req->environment, CPLTASK_MEMS, "0x1");
-	env_array_append(&req->environment, CPLTASK_PLAN, "0x1");
-	env_array_append(&req->environment, CPLTASK_CPUS, "7");
+	req->environment = xcalloc(n + 1, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		req->environment[i] = xstrdup(claimed[i]);
 	req->envc = envcount(req->environment);
 	assert_int_equal(task_p_slurmd_batch_request(req), SLURM_SUCCESS);
 	assert_int_equal(req->envc, 1);

@@ -591,7 +591,7 @@ static void test_memory(void **state)
 
 	set_machine(&two_by_two);
 	setenv("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1", 1);
-	slurmd.block_map_size = 4;
+	see_cpus(4);
 	cpltask_plan_fini();
 	credential = "0-3";
 	write_config("BindMemory=yes");
