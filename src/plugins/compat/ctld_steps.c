@@ -105,7 +105,7 @@ struct cpl_engine_live *cplslurm_live(cplslurm_list *jobs, int *n)
 
 	live.job = malloc(((size_t)live.max + 1) * sizeof(*live.job));
 	if (live.job && jobs)
-		list_for_each(jobs, collect, &live);
+		list_for_each_ro(jobs, collect, &live);
 	*n = live.n;
 	return live.job;
 }
