@@ -61,6 +61,10 @@ extern bool nothing_sent; /* it has no plugin of ours */
 launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id);
 /* Every request's. */
 extern slurm_cred_t *const launch_credential;
+/* From 24.05 on it is locked to be read. Locks that are held, and whether there
+ * is nothing behind them. */
+extern int credential_locks;
+extern bool no_arguments;
 /* Whose step it is. */
 void set_user(launch_tasks_request_msg_t *req, uid_t uid, gid_t gid);
 void free_request(launch_tasks_request_msg_t *req);

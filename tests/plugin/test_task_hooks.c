@@ -84,6 +84,26 @@ static void test_batch_environment(void **state)
 	xfree(req);
 }
 
+/* One that was not opened, or that is not there: as Slurm alone. */
+static void test_credentials(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		launch_tasks_request_msg_t *req = new_request(4, NULL);
+
+		set_machine(&two_by_two);
+		credential = "0-3";
+		no_arguments = i == 1;
+		if (i == 2)
+			req->cred = NULL;
+		assert_int_equal(launch_bind(req, 0), SLURM_SUCCESS);
+		assert_int_equal(credential_locks, 0);
+		if (i == 2)
+			assert_null(getenvp(req->env, CPLTASK_PLAN));
+		no_arguments = false;
+		free_request(req);
+	}
+}
+
 static void read_plan(const char *masks)
 {
 	launch_tasks_request_msg_t *req = new_request(4, NULL);
@@ -295,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_launch_hook),
 	        cmocka_unit_test(test_batch_environment),
+	        cmocka_unit_test(test_credentials),
 	        cmocka_unit_test(test_profiles_are_read_again_when_changed),
 	        cmocka_unit_test(test_task_environment),
 	        cmocka_unit_test(test_masks),

@@ -334,6 +334,7 @@ static void forget_cores(void)
 
 static void test_gpus_of_tasks(void **state)
 {
+	static char many_words[1 << 16];
 	static const struct {
 		const char *bind;
 		int accel;
@@ -364,8 +365,19 @@ static void test_gpus_of_tasks(void **state)
 	        {"gpu:mask_gpu:0x2,0x3", 0, 0x88, true, "7 37 7 37"},
 	        {"gpu:map_gpu:", 0, 0xff, false, "0 0 0 0"},
 	        {"gpu:map_gpu:,*,zebra", 0, 0x06, false, "1 1 1 1"},
+	        /* Numbers that nobody can mean. */
+	        {"gpu:single:2147483648", 0, 0x81, false, "0 7 0 7"},
+	        {"gpu:per_task:4294967297", 0, 0x81, false, "0 7 0 0"},
+	        {"gpu:map_gpu:7*9223372036854775807", 0, 0xff, false,
+	         "7 7 7 7"},
+	        {"gpu:map_gpu:99999999999999999999", 0, 0x81, false,
+	         "0 0 0 0"},
+	        {many_words, 0, 0xff, false, NULL},
 	};
 
+	strcpy(many_words, "gpu:map_gpu:7");
+	while (strlen(many_words) + 2 < sizeof(many_words))
+		memcpy(many_words + strlen(many_words), ",7", 2);
 	slurmd.node_name = "n0";
 	forget_cores();
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
