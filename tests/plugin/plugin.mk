@@ -1,5 +1,5 @@
 # fragment of tests/plugin
-EXTRA_DIST += tests/plugin/exports.t
+EXTRA_DIST += tests/plugin/exports.t tests/plugin/calls.t
 
 # Programs that stand in for Slurm's and load the SPANK plugin.
 spank_tests = tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers tests/plugin/test_spank_keep
