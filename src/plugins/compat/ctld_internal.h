@@ -66,6 +66,11 @@ bool cplslurm_keeps_order(const job_record_t *job_ptr);
  */
 void cplslurm_tell_recording(job_record_t *job_ptr);
 
+/* Set a variable of those that Slurm adds to a job's, and counts in 16 bits. -1:
+ * there are as many, or memory. */
+int cplslurm_supply(job_details_t *details, const char *name,
+                    const char *value);
+
 /* What a call of job_test may change and the next one must find. */
 struct cplslurm_saved {
 	unsigned char *bit; /* [n] the bitmap */

@@ -174,6 +174,17 @@ static const char *shown_as(const job_record_t *job_ptr, char *text,
 	return text;
 }
 
+int cplslurm_supply(job_details_t *details, const char *name, const char *value)
+{
+	uint32_t n = details->env_cnt;
+
+	if (n == UINT16_MAX ||
+	    cplslurm_set_env(&details->env_sup, &n, name, value))
+		return -1;
+	details->env_cnt = (uint16_t)n;
+	return 0;
+}
+
 /*
  * A job that its user gave none of our options: its sruns can mark
  * distributions that nobody stated, but have yet to be told that it is ours.
@@ -184,16 +195,12 @@ static void ask_for_marks(job_record_t *job_ptr)
 	const char *offer =
 	        cplslurm_env(job_ptr->spank_job_env,
 	                     job_ptr->spank_job_env_size, CPLSLURM_MARKS);
-	job_details_t *details = job_ptr->details;
-	uint32_t n = details->env_cnt;
 
 	if (!offer || strcmp(offer, CPLSLURM_MARKS_OFFERED) ||
 	    job_ptr->het_job_id ||
-	    cplslurm_set_env(&details->env_sup, &n,
-	                     "SLURM_SPANK_" CPLSLURM_MARKS,
-	                     CPLSLURM_MARKS_MADE))
+	    cplslurm_supply(job_ptr->details, "SLURM_SPANK_" CPLSLURM_MARKS,
+	                    CPLSLURM_MARKS_MADE))
 		return;
-	details->env_cnt = (uint16_t)n;
 	cplslurm_set_env(&job_ptr->spank_job_env, &job_ptr->spank_job_env_size,
 	                 CPLSLURM_MARKS, CPLSLURM_MARKS_MADE);
 }
@@ -286,13 +293,8 @@ static int set(job_details_t *details, const char *name, const char *text,
                size_t length)
 {
 	char *value = strndup(text, length);
-	uint32_t n = details->env_cnt;
-	int rc = -1;
+	int rc = value ? cplslurm_supply(details, name, value) : -1;
 
-	if (value)
-		rc = cplslurm_set_env(&details->env_sup, &n, name, value);
-	if (!rc)
-		details->env_cnt = (uint16_t)n;
 	free(value);
 	return rc;
 }
