@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "busy.h"
 
@@ -108,12 +109,88 @@ static void test_other_numbers(void **state)
 	}
 }
 
+/* Numbers of 32 and 64 bits: CPUs, nodes, memory, elements of arrays, parts of
+ * heterogeneous jobs. */
+static void test_wide_numbers(void **state)
+{
+	static const uint64_t ends[] = {
+	        0,          1,        INT32_MAX, (1u << 31),
+	        (1u << 31) + 1, NO_VAL - 1, INFINITE,  NO_VAL,
+	        INT64_MAX,  MEM_PER_CPU | 1, UINT64_MAX,
+	};
+	const size_t n = sizeof(ends) / sizeof(*ends);
+	const long before = most();
+
+	for (size_t i = 0; i < 11 * n; i++) {
+		struct job_options options = {.nodes = 2,
+		                              .tasks = 16,
+		                              .profile = "ring16",
+		                              .policy = "random-groups"};
+		job_record_t *job = controller_job(&options);
+		uint32_t *field[] = {
+		        &job->array_job_id,      &job->array_task_id,
+		        &job->het_job_offset,    &job->req_switch,
+		        &job->details->min_cpus, &job->details->max_cpus,
+		        &job->details->min_nodes, &job->details->max_nodes,
+		        &job->time_limit,        &job->priority,
+		};
+		bitstr_t *bitmap = controller_candidates(job);
+		uint64_t end = ends[i % n];
+		char *nodes;
+
+		if (i / n < 10)
+			*field[i / n] = (uint32_t)end;
+		else
+			job->details->pn_min_memory = end;
+		job->details->overcommit = 1;
+		controller_test(job, SELECT_MODE_WILL_RUN, bitmap);
+		FREE_NULL_BITMAP(bitmap);
+		nodes = controller_run(job);
+		if (*nodes)
+			controller_end(job);
+		else
+			controller_job_free(job);
+		free(nodes);
+		if (most() > before + 32 * 1024)
+			fail_msg("row %d: %ld KiB more", (int)i,
+			         most() - before);
+	}
+}
+
+/* Nobody means them, and nothing is laid out for so many. */
+static void test_laid_out_in_time(void **state)
+{
+	static const uint32_t tasks[] = {2 * 4096, 2 * UINT16_MAX, 200000000};
+	struct job_options options = {.nodes = 2,
+	                              .profile = "ring16",
+	                              .policy = "random-groups"};
+
+	for (size_t i = 0; i < 3; i++) {
+		job_record_t *job = controller_job(&options);
+
+		job->details->num_tasks = tasks[i];
+		job->details->overcommit = 1;
+		job->details->task_dist = SLURM_DIST_PLANE;
+#if CPLSLURM_SERIES < 2411
+		job->details->plane_size = NO_VAL16 - 1;
+#else
+		job->details->mc_ptr->plane_size = NO_VAL16 - 1;
+#endif
+		alarm(20);
+		free(controller_run(job));
+		alarm(0);
+		controller_end(job);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	        T(test_any_number_of_tasks),
 	        T(test_other_numbers),
+	        T(test_wide_numbers),
+	        T(test_laid_out_in_time),
 #undef T
 	};
 
