@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "src/common/list.h"
-#include "src/slurmd/common/xcpuinfo.h"
 
 #include "site/launch.h"
 
@@ -21,26 +20,6 @@ void format_core_allocs(slurm_cred_t *cred, char *node_name, uint16_t cpus,
 {
 	*job_cores = xstrdup(credential);
 	*step_cores = credential ? xstrdup(credential) : NULL;
-}
-
-/* On a regular machine: all threads of each core. */
-int xcpuinfo_abs_to_mac(char *cores, char **cpus)
-{
-	hwloc_bitmap_t in = hwloc_bitmap_alloc(), out = hwloc_bitmap_alloc();
-	char *text = NULL;
-	int core;
-
-	hwloc_bitmap_list_sscanf(in, cores);
-	hwloc_bitmap_foreach_begin(core, in)
-	        hwloc_bitmap_set_range(out, (unsigned)(core * slurmd.threads),
-	                               (core + 1) * slurmd.threads - 1);
-	hwloc_bitmap_foreach_end();
-	hwloc_bitmap_list_asprintf(&text, out);
-	*cpus = xstrdup(text);
-	free(text);
-	hwloc_bitmap_free(in);
-	hwloc_bitmap_free(out);
-	return 0;
 }
 
 void write_file(const char *name, const char *text)
@@ -69,6 +48,8 @@ bool nothing_sent;
 static unsigned char *made, *made_before;
 
 static int credential_stub;
+int credential_locks;
+bool no_arguments;
 slurm_cred_t *const launch_credential = (slurm_cred_t *)&credential_stub;
 
 static struct cpl_store_answer find(const char *dir, const char *name)
@@ -206,6 +187,9 @@ slurm_cred_arg_t *slurm_cred_get_args(slurm_cred_t *cred)
 	struct cplslurm_excerpt excerpt;
 
 	assert_ptr_equal(cred, launch_credential);
+	credential_locks++;
+	if (no_arguments)
+		return NULL;
 	arguments->switch_step = ask(addressed, &excerpt) ? &door : NULL;
 	info.data = (void *)excerpt.data;
 	info.size = excerpt.size;
@@ -214,6 +198,7 @@ slurm_cred_arg_t *slurm_cred_get_args(slurm_cred_t *cred)
 
 void slurm_cred_unlock_args(slurm_cred_t *cred)
 {
+	credential_locks--;
 }
 
 static void address(launch_tasks_request_msg_t *req)
@@ -303,6 +288,18 @@ int launch_tear_down(void **state)
 	return system(command);
 }
 
+/* On a regular machine a CPU's number is its place. */
+void see_cpus(int seen)
+{
+	static uint16_t map[1024];
+
+	assert_true(seen <= (int)(sizeof(map) / sizeof(*map)));
+	for (int i = 0; i < seen; i++)
+		map[i] = (uint16_t)i;
+	slurmd.block_map = map;
+	slurmd.block_map_size = (uint16_t)seen;
+}
+
 void set_machine(const struct machine *m)
 {
 	char tree[64];
@@ -312,7 +309,8 @@ void set_machine(const struct machine *m)
 	slurmd.cores = (uint16_t)m->cores;
 	slurmd.threads = (uint16_t)m->threads;
 	slurmd.cpus = (uint16_t)m->cpus;
-	slurmd.block_map_size = (uint16_t)m->seen;
+	slurmd.actual_threads = slurmd.threads;
+	see_cpus(m->seen);
 	snprintf(tree, sizeof(tree), "pack:%d core:%d pu:%d", m->sockets,
 	         m->cores, m->threads);
 	setenv("HWLOC_SYNTHETIC", tree, 1);

@@ -49,6 +49,8 @@ void write_file(const char *name, const char *text);
 void write_config(const char *more);
 /* The node, and hwloc's synthetic tree of it. */
 void set_machine(const struct machine *m);
+/* So many CPUs are there. */
+void see_cpus(int seen);
 
 /* What slurmctld sends; data NULL: it makes it up from the folder's files, the
  * job's profile being the one of the request's environment. */
@@ -59,6 +61,10 @@ extern bool nothing_sent; /* it has no plugin of ours */
 launch_tasks_request_msg_t *new_request(int tasks, const uint32_t *id);
 /* Every request's. */
 extern slurm_cred_t *const launch_credential;
+/* From 24.05 on it is locked to be read. Locks that are held, and whether there
+ * is nothing behind them. */
+extern int credential_locks;
+extern bool no_arguments;
 /* Whose step it is. */
 void set_user(launch_tasks_request_msg_t *req, uid_t uid, gid_t gid);
 void free_request(launch_tasks_request_msg_t *req);

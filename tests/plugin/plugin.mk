@@ -1,5 +1,5 @@
 # fragment of tests/plugin
-EXTRA_DIST += tests/plugin/exports.t
+EXTRA_DIST += tests/plugin/exports.t tests/plugin/calls.t
 
 # Programs that stand in for Slurm's and load the SPANK plugin.
 spank_tests = tests/plugin/test_spank_options tests/plugin/test_spank_order tests/plugin/test_spank_launchers tests/plugin/test_spank_keep
@@ -103,7 +103,7 @@ busy_sources = tests/plugin/busy.c tests/plugin/busy.h $(select_test_sources)
 select_test_cppflags = $(slurm_plugin_cppflags) -DCPL_TEST_PLUGIN_DIR='"$(abs_top_builddir)/.libs"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 select_test_ldflags = -rdynamic -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)
 select_test_ldadd = libcore.la -lslurmfull $(CMOCKA_LIBS) -ldl
-select_tests = tests/plugin/test_compat tests/plugin/test_layout tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_numbers tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_guard tests/plugin/test_conf_guard tests/plugin/test_select_sizes tests/plugin/test_select_usage tests/plugin/test_select_charge
+select_tests = tests/plugin/test_compat tests/plugin/test_layout tests/plugin/test_spread tests/plugin/test_select tests/plugin/test_select_orders tests/plugin/test_select_numbers tests/plugin/test_select_stock tests/plugin/test_select_failures tests/plugin/test_select_guard tests/plugin/test_conf_guard tests/plugin/test_select_sizes tests/plugin/test_select_usage tests/plugin/test_select_charge
 if HAVE_SLURM
 if HAVE_CMOCKA
 check_PROGRAMS += $(select_tests)
@@ -217,3 +217,9 @@ tests_plugin_test_layout_SOURCES = tests/plugin/test_layout.c
 tests_plugin_test_layout_CPPFLAGS = $(slurm_plugin_cppflags)
 tests_plugin_test_layout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_layout_LDADD = $(CMOCKA_LIBS)
+
+tests_plugin_test_spread_SOURCES = tests/plugin/test_spread.c src/plugins/compat/ctld_layout.c
+tests_plugin_test_spread_CPPFLAGS = $(slurm_plugin_cppflags)
+tests_plugin_test_spread_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_plugin_test_spread_LDFLAGS = $(select_test_ldflags)
+tests_plugin_test_spread_LDADD = libcore.la -lslurmfull $(CMOCKA_LIBS)

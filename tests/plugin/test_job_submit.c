@@ -387,6 +387,133 @@ static void tasks_per_node(void **state)
 	done(&j);
 }
 
+/* Slurm asks us before it looks how long anything is. */
+static char *long_text(const char *begin, size_t size)
+{
+	char *text = xmalloc(size + 1);
+
+	memset(text, 'x', size);
+	memcpy(text, begin, strlen(begin));
+	return text;
+}
+
+static void assert_short(const struct job *j, size_t i)
+{
+	const char *comment = j->d->admin_comment;
+
+	if ((j->message && strlen(j->message) > 2048) ||
+	    (comment && strlen(comment) > 2048))
+		fail_msg("row %zu: %zu bytes said", i,
+		         j->message ? strlen(j->message) : strlen(comment));
+}
+
+static void lengths(void **state)
+{
+	static const char *const names[] = {
+	        "COMM_PROFILE=",         "COMM_PLACEMENT_POLICY=",
+	        "COMM_RANK_MAPPING=",    "COMM_RECORD=",
+	        OPTION "comm_profile=",  OPTION "placement_policy=",
+	        OPTION "comm_record=",   "COMM_PROFILE",
+	        "COMM_PROFILE_AND_MORE=",
+	};
+	static const size_t sizes[] = {256, 4096, 1 << 20, 16 << 20};
+	const size_t n = sizeof(names) / sizeof(*names);
+
+	put_config("MissingProfile=ignore");
+	for (size_t i = 0; i < n * 4; i++) {
+		struct job j;
+
+		run(&j, "A=1", "x", 4, NULL);
+		j.d->spank_job_env[0][0] = 'B';
+		append_env(&j, "");
+		xfree(j.d->spank_job_env[1]);
+		j.d->spank_job_env[1] = long_text(names[i % n], sizes[i / n]);
+		j.rc = submit(j.d, 1000, &j.message);
+		/* A recording's name is for its user's own programs. */
+		if (j.rc != (i % n < 7 && i % n != 3 && i % n != 6 ? EINVAL : 0))
+			fail_msg("row %zu: rc %d", i, j.rc);
+		assert_short(&j, i);
+		done(&j);
+	}
+}
+
+/* What rules look at. */
+static void long_facts(void **state)
+{
+	put_config("Match JobName=*[wx]*[wx]*y Profile=vasp\n"
+	           "Match Command=*[wx]*[wx]*y Profile=vasp\n"
+	           "Match Account=*[wx]*[wx]*y Profile=vasp\n"
+	           "Match QOS=*[wx]*[wx]*y Profile=vasp");
+	for (size_t i = 0; i < 5; i++) {
+		struct job j;
+		char **text[5];
+
+		run(&j, "COMM_PROFILE=milc", "x", 4, NULL);
+		xfree(j.message);
+		j.d->argv = xcalloc(2, sizeof(char *));
+		j.d->argc = 1;
+		text[0] = &j.d->name;
+		text[1] = &j.d->argv[0];
+		text[2] = &j.d->account;
+		text[3] = &j.d->qos;
+		text[4] = &j.d->partition;
+		xfree(*text[i]);
+		*text[i] = long_text("x", 4 << 20);
+		alarm(20);
+		assert_int_equal(submit(j.d, 1000, &j.message), 0);
+		alarm(0);
+		assert_short(&j, i);
+		xfree(j.d->argv[0]);
+		xfree(j.d->argv);
+		xfree(j.d->account);
+		xfree(j.d->qos);
+		done(&j);
+	}
+}
+
+/* The ends of all numbers that a user may state. */
+static void numbers(void **state)
+{
+	static const uint32_t wide[] = {0,
+	                                1,
+	                                UINT16_MAX + 1,
+	                                INT32_MAX,
+	                                (uint32_t)INT32_MAX + 1,
+	                                (uint32_t)INT32_MAX + 2,
+	                                INFINITE - 1,
+	                                INFINITE,
+	                                NO_VAL};
+	static const uint16_t narrow[] = {0, 1, INT16_MAX, INT16_MAX + 1,
+	                                  NO_VAL16 - 1, NO_VAL16, INFINITE16};
+	const size_t n = sizeof(wide) / sizeof(*wide);
+	const size_t m = sizeof(narrow) / sizeof(*narrow);
+
+	for (size_t i = 0; i < 7 * n * m; i++) {
+		uint32_t w = wide[i % n];
+		uint16_t s = narrow[i / n % m];
+		struct job j;
+
+		put_config(i % 2 ? "RankMismatch=reject" : "");
+		run(&j, "A=1", "x", 0, NULL);
+		append_env(&j, "COMM_PROFILE=milc");
+		*(uint32_t *[]){&j.d->num_tasks,     &j.d->min_nodes,
+		                &j.d->max_nodes,     &j.d->min_cpus,
+		                &j.d->max_cpus,      &j.d->het_job_offset,
+		                &j.d->job_id}[i / n / m] = w;
+		*(uint16_t *[]){&j.d->ntasks_per_node, &j.d->ntasks_per_core,
+		                &j.d->ntasks_per_socket, &j.d->ntasks_per_tres,
+		                &j.d->cpus_per_task, &j.d->ntasks_per_board,
+		                &j.d->pn_min_cpus}[i % 7] = s;
+		if (i / n / m == 2 || i % 7 == 0)
+			j.d->min_nodes = wide[(i + 3) % n];
+		j.rc = submit(j.d, 1000, &j.message);
+		if (j.rc && j.rc != EINVAL)
+			fail_msg("row %zu: rc %d", i, j.rc);
+		assert_short(&j, i);
+		done(&j);
+	}
+}
+
 /* Fault 14: nodes without tasks: steps run one for each node, not the profile's
  * ranks, and users are told. */
 static void nodes_only(void **state)
@@ -616,6 +743,8 @@ int main(void)
 	        T(comment_kept),     T(attached),
 	        T(opted_out),        T(partition),
 	        T(facts),
+	        T(lengths),          T(long_facts),
+	        T(numbers),
 	        T(tasks_per_node),   T(config_changes),
 	        T(no_config),        T(modify_passes),
 	        T(names_in_the_log), T(stock_partition),

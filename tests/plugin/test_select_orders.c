@@ -256,6 +256,7 @@ static void test_orders_of_components(void **state)
 /* srun and salloc hear of what the site has decided when their job begins. */
 static void test_who_is_told_of_a_recording(void **state)
 {
+	static char long_name[4096];
 	static const struct {
 		const char *record;
 		uint32_t het;
@@ -266,8 +267,11 @@ static void test_who_is_told_of_a_recording(void **state)
 	        {"app", 0, 1, false},
 	        {"app", 7, 0, false},
 	        {NULL, 0, 0, false},
+	        /* Whoever reads it takes no longer one. */
+	        {long_name, 0, 0, false},
 	};
 
+	memset(long_name, 'x', sizeof(long_name) - 1);
 	controller_config("");
 	controller_reconfigure();
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
@@ -288,6 +292,25 @@ static void test_who_is_told_of_a_recording(void **state)
 	}
 	controller_config("MaxDecisionTime=20s");
 	controller_reconfigure();
+}
+
+/* Slurm counts what it adds to a job's variables in 16 bits. */
+static void test_as_many_variables_as_counted(void **state)
+{
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .record = "app"};
+	job_record_t *job = controller_job(&options);
+
+	xfree(job->details->env_sup);
+	job->details->env_sup = xcalloc(UINT16_MAX + 1, sizeof(char *));
+	for (int i = 0; i < UINT16_MAX; i++)
+		job->details->env_sup[i] = xstrdup("V=1");
+	job->details->env_cnt = UINT16_MAX;
+	free(controller_run(job));
+	assert_int_equal(job->details->env_cnt, UINT16_MAX);
+	controller_end(job);
 }
 
 /* fault 26: with sbatch -m cyclic the record has that order. */
@@ -395,6 +418,7 @@ int main(void)
 	        T(test_marks_are_asked_for),
 	        T(test_orders_of_components),
 	        T(test_who_is_told_of_a_recording),
+	        T(test_as_many_variables_as_counted),
 	        T(test_a_stated_order_is_on_record),
 	        T(test_plan_survives_a_restart),
 #undef T

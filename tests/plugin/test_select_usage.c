@@ -84,7 +84,6 @@ static void test_counts_are_those_of_cons_tres(void **state)
 	job_record_t *running[RUNNING_MAX];
 	int n = 0, held = 0;
 
-	controller_start("cons_tres_commplace");
 	slurm_conf.select_type_param |= CR_MEMORY;
 	for (uint64_t i = 0; i < JOBS; i++) {
 		struct job_options options = random_options(i);
@@ -113,15 +112,97 @@ static void test_counts_are_those_of_cons_tres(void **state)
 		end(running[--n]);
 	assert_int_equal(compare(JOBS), 0);
 	assert_true(held > JOBS * 10);
+}
+
+/* The same nodes, told one by one. */
+static void ungroup(job_resources_t *got)
+{
+	uint16_t sockets = got->sockets_per_node[0];
+	uint16_t cores = got->cores_per_socket[0];
+
+	assert_int_equal(got->sock_core_rep_count[0], got->nhosts);
+	xrecalloc(got->sockets_per_node, got->nhosts, sizeof(uint16_t));
+	xrecalloc(got->cores_per_socket, got->nhosts, sizeof(uint16_t));
+	xrecalloc(got->sock_core_rep_count, got->nhosts, sizeof(uint32_t));
+	for (uint32_t i = 0; i < got->nhosts; i++) {
+		got->sockets_per_node[i] = sockets;
+		got->cores_per_socket[i] = cores;
+		got->sock_core_rep_count[i] = 1;
+	}
+}
+
+static void assert_cores(const job_record_t *job, uint32_t nodes)
+{
+	const struct cplslurm_usage *usage = cplslurm_usage();
+	uint32_t at = 0;
+
+	assert_non_null(usage);
+	for (int i = 0; i < node_record_count; i++) {
+		bool has = bit_test(job->job_resrcs->node_bitmap, i);
+
+		assert_int_equal(usage->cpus[i],
+		                 has && at < nodes ? MACHINE_CORES : 0);
+		at += has;
+	}
+}
+
+/* Nodes of one kind after another, or each told by itself; what says less than
+ * it should is not read further. */
+static void test_cores_of_jobs(void **state)
+{
+	struct job_options options = {.nodes = 4, .exclusive = true};
+	job_resources_t *got;
+	bitstr_t *cores;
+	job_record_t *job;
+	char *nodes;
+
+	job = controller_job(&options);
+	nodes = controller_run(job);
+	assert_string_not_equal(nodes, "");
+	free(nodes);
+	got = job->job_resrcs;
+	cplslurm_usage_forget();
+	assert_cores(job, 4);
+	ungroup(got);
+	cplslurm_usage_forget();
+	assert_cores(job, 4);
+	got->sock_core_rep_count[2] = 0;
+	cplslurm_usage_forget();
+	assert_cores(job, 3);
+	got->sock_core_rep_count[2] = 1;
+	cores = got->core_bitmap;
+	got->core_bitmap = bit_alloc(2 * MACHINE_CORES);
+	bit_set_all(got->core_bitmap);
+	cplslurm_usage_forget();
+	assert_cores(job, 2);
+	/* And is given back as it was taken. */
+	cplslurm_usage_ended(job);
+	assert_cores(job, 0);
+	cplslurm_usage_forget();
+	FREE_NULL_BITMAP(got->core_bitmap);
+	got->core_bitmap = cores;
+	controller_end(job);
+}
+
+static int set_up(void **state)
+{
+	controller_start("cons_tres_commplace");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
 	controller_stop();
+	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_counts_are_those_of_cons_tres),
+	        cmocka_unit_test(test_cores_of_jobs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

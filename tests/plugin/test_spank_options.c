@@ -5,6 +5,7 @@
  */
 #include "spank.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,17 +214,36 @@ static void values(void **state)
 	}
 }
 
-static void long_value(void **state)
+/* Of any length, by option and by Slurm's copy: refused, in slurmstepd left out,
+ * and not repeated. */
+static void long_values(void **state)
 {
-	char value[400];
+	static const char *const name[] = {"comm-profile", "placement-policy",
+	                                   "rank-mapping", "comm-record"};
+	static const size_t sizes[] = {129, 4096, 1 << 20, 16 << 20};
 
-	memset(value, 'a', sizeof(value) - 1);
-	value[sizeof(value) - 1] = '\0';
-	context_now = S_CTX_LOCAL;
-	plugin_init(NULL, 0, NULL);
-	assert_int_equal(give("comm-profile", value, 0), -1);
-	assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
-	assert_string_equal(control, "");
+	for (int i = 0; i < 4 * 4 * 2; i++) {
+		bool inside = i >= 16;
+		size_t size = sizes[i / 4 % 4];
+		char *value = malloc(size + 1);
+
+		assert_non_null(value);
+		memset(value, 'a', size);
+		value[size] = '\0';
+		unload(state);
+		assert_int_equal(load(state), 0);
+		context_now = inside ? S_CTX_REMOTE : S_CTX_LOCAL;
+		copies = inside ? value : NULL;
+		plugin_init(NULL, 0, NULL);
+		assert_int_equal(give(name[i % 4], value, inside),
+		                 inside ? 0 : -1);
+		assert_true(strlen(logged) < 1024);
+		assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
+		assert_string_equal(control, "");
+		assert_string_equal(task, "");
+		copies = NULL;
+		free(value);
+	}
 }
 
 /* In sbatch, salloc and srun. */
@@ -331,7 +351,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        T(symbols),        T(contexts),  T(arguments),     T(values),
-	        T(long_value),     T(handed_on), T(nothing_given), T(opted_out),
+	        T(long_values),    T(handed_on), T(nothing_given), T(opted_out),
 	        T(cannot_hand_on), T(remote),    T(remote_copy),
 	};
 

@@ -60,14 +60,19 @@ static void test_launch_hook(void **state)
 /* Fault 23: what a job's environment claims of ours reaches no batch step. */
 static void test_batch_environment(void **state)
 {
+	/* A user may say it as often as they like. */
+	static const char *const claimed[] = {
+	        CPLTASK_BOUND "=1",  CPLTASK_BOUND "=0x3", CPLTASK_BOUND "=",
+	        "PATH=/bin",         CPLTASK_MEMS "=0x1",  CPLTASK_PLAN "=0x1",
+	        CPLTASK_PLAN "=0x1", CPLTASK_CPUS "=7",    CPLTASK_CPUS "=7",
+	        CPLTASK_FREE "=1",   CPLTASK_FREE "=1",
+	};
+	const size_t n = sizeof(claimed) / sizeof(*claimed);
 	batch_job_launch_msg_t *req = xmalloc(sizeof(*req));
 
-	req->environment = env_array_create();
-	env_array_append(&req->environment, CPLTASK_BOUND, "1");
-	env_array_append(&req->environment, "PATH", "/bin");
-	env_array_append(&req->environment, CPLTASK_MEMS, "0x1");
-	env_array_append(&req->environment, CPLTASK_PLAN, "0x1");
-	env_array_append(&req->environment, CPLTASK_CPUS, "7");
+	req->environment = xcalloc(n + 1, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		req->environment[i] = xstrdup(claimed[i]);
 	req->envc = envcount(req->environment);
 	assert_int_equal(task_p_slurmd_batch_request(req), SLURM_SUCCESS);
 	assert_int_equal(req->envc, 1);
@@ -77,6 +82,26 @@ static void test_batch_environment(void **state)
 	req->environment = NULL;
 	assert_int_equal(task_p_slurmd_batch_request(req), SLURM_SUCCESS);
 	xfree(req);
+}
+
+/* One that was not opened, or that is not there: as Slurm alone. */
+static void test_credentials(void **state)
+{
+	for (int i = 0; i < 3; i++) {
+		launch_tasks_request_msg_t *req = new_request(4, NULL);
+
+		set_machine(&two_by_two);
+		credential = "0-3";
+		no_arguments = i == 1;
+		if (i == 2)
+			req->cred = NULL;
+		assert_int_equal(launch_bind(req, 0), SLURM_SUCCESS);
+		assert_int_equal(credential_locks, 0);
+		if (i == 2)
+			assert_null(getenvp(req->env, CPLTASK_PLAN));
+		no_arguments = false;
+		free_request(req);
+	}
 }
 
 static void read_plan(const char *masks)
@@ -290,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_launch_hook),
 	        cmocka_unit_test(test_batch_environment),
+	        cmocka_unit_test(test_credentials),
 	        cmocka_unit_test(test_profiles_are_read_again_when_changed),
 	        cmocka_unit_test(test_task_environment),
 	        cmocka_unit_test(test_masks),

@@ -121,6 +121,45 @@ static int lines_with(const char *path, const char *text)
 	return n;
 }
 
+/* Slurm's own function for this remembers the node that it has seen first. */
+static void test_cpus_of_cores(void **state)
+{
+	static uint16_t turned[] = {0, 4, 1, 5, 2, 6, 3, 7};
+	static const struct {
+		struct machine machine;
+		const char *cores, *cpus; /* NULL: there are none */
+	} row[] = {
+	        {{2, 2, 2, 8, 8}, "0,3", "0,3-4,7"},
+	        {{2, 2, 2, 8, 8}, "0-3", "0-7"},
+	        {{2, 2, 2, 8, 8}, "", ""},
+	        {{2, 2, 2, 8, 8}, "4", NULL},
+	        {{2, 2, 2, 8, 8}, "2-", NULL},
+	        {{2, 2, 2, 8, 8}, "no list", NULL},
+	        /* Of another node, as after a reconfiguration. */
+	        {{1, 4, 1, 4, 4}, "1-2", "0-1"},
+	        {{1, 2, 1, 2, 2}, "1", "0"},
+	        {{1, 2, 1, 2, 2}, "3", NULL},
+	        {{4, 16, 1, 64, 8}, "8-9", "0,4"},
+	        {{2, 2, 2, 8, 0}, "0", NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char *cpus;
+
+		set_machine(&row[i].machine);
+		slurmd.block_map = turned;
+		cpus = cplslurm_cpus_of_cores(row[i].cores);
+		if (!row[i].cpus && cpus)
+			fail_msg("row %zu: %s", i, cpus);
+		if (row[i].cpus)
+			assert_string_equal(cpus, row[i].cpus);
+		free(cpus);
+	}
+	set_machine(&row[0].machine);
+	slurmd.block_map = NULL;
+	assert_null(cplslurm_cpus_of_cores("0"));
+}
+
 /* A rank on each core: those that talk share a domain, in the order that the
  * launch has its tasks in. The log gets one line that can be read. */
 static void test_whole_nodes(void **state)
@@ -295,6 +334,7 @@ static void forget_cores(void)
 
 static void test_gpus_of_tasks(void **state)
 {
+	static char many_words[1 << 16];
 	static const struct {
 		const char *bind;
 		int accel;
@@ -325,8 +365,19 @@ static void test_gpus_of_tasks(void **state)
 	        {"gpu:mask_gpu:0x2,0x3", 0, 0x88, true, "7 37 7 37"},
 	        {"gpu:map_gpu:", 0, 0xff, false, "0 0 0 0"},
 	        {"gpu:map_gpu:,*,zebra", 0, 0x06, false, "1 1 1 1"},
+	        /* Numbers that nobody can mean. */
+	        {"gpu:single:2147483648", 0, 0x81, false, "0 7 0 7"},
+	        {"gpu:per_task:4294967297", 0, 0x81, false, "0 7 0 0"},
+	        {"gpu:map_gpu:7*9223372036854775807", 0, 0xff, false,
+	         "7 7 7 7"},
+	        {"gpu:map_gpu:99999999999999999999", 0, 0x81, false,
+	         "0 0 0 0"},
+	        {many_words, 0, 0xff, false, NULL},
 	};
 
+	strcpy(many_words, "gpu:map_gpu:7");
+	while (strlen(many_words) + 2 < sizeof(many_words))
+		memcpy(many_words + strlen(many_words), ",7", 2);
 	slurmd.node_name = "n0";
 	forget_cores();
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
@@ -449,6 +500,7 @@ static void test_gpus_far_away(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_cpus_of_cores),
 	        cmocka_unit_test(test_whole_nodes),
 	        cmocka_unit_test(test_memory_of_nodes),
 	        cmocka_unit_test(test_damaged_trees),

@@ -583,6 +583,54 @@ static void test_profiles_of_others(void **state)
 	free_request(req);
 }
 
+/* What a step's user may state, at its ends: planned, or left to Slurm. */
+static void test_numbers(void **state)
+{
+	static const uint32_t ends[] = {
+	        0,         1,          255,
+	        256,       INT16_MAX,  INT16_MAX + 1,
+	        65533,     NO_VAL16,   UINT16_MAX,
+	        INT32_MAX, 1u << 31,   (1u << 31) + 1,
+	        NO_VAL,    UINT32_MAX,
+	};
+	const size_t n = sizeof(ends) / sizeof(*ends);
+
+	set_machine(&two_by_two);
+	credential = "0-3";
+	for (size_t i = 0; i < 9 * n; i++) {
+		launch_tasks_request_msg_t *req = new_request(4, NULL);
+		uint16_t *narrow[] = {
+		        &req->cpus_per_task,    &req->ntasks_per_core,
+		        &req->ntasks_per_socket, &req->threads_per_core,
+		        &req->job_core_spec,
+		};
+		uint32_t *wide[] = {
+		        &req->het_job_ntasks,
+		        &req->het_job_task_offset,
+		        &req->ntasks,
+		        &req->flags,
+		};
+		uint32_t end = ends[i % n];
+		struct cpltask_plan plan;
+		struct cpl_error err = {""};
+		int rc;
+
+		if (i / n < 5)
+			*narrow[i / n] = (uint16_t)end;
+		else
+			*wide[i / n - 5] = end;
+		/* Of one part of a heterogeneous job's step, too. */
+		if (i % 2)
+			req->het_job_id = 7;
+		rc = plan_of(req, 0, &plan, &err);
+		if (rc == 1 && strlen(plan.masks) > 256)
+			fail_msg("row %zu: %s", i, plan.masks);
+		if (rc == 1)
+			cpltask_plan_free(&plan);
+		free_request(req);
+	}
+}
+
 static void test_memory(void **state)
 {
 	launch_tasks_request_msg_t *req = new_request(4, NULL);
@@ -591,7 +639,7 @@ static void test_memory(void **state)
 
 	set_machine(&two_by_two);
 	setenv("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1", 1);
-	slurmd.block_map_size = 4;
+	see_cpus(4);
 	cpltask_plan_fini();
 	credential = "0-3";
 	write_config("BindMemory=yes");
@@ -621,6 +669,7 @@ int main(void)
 	        cmocka_unit_test(test_profile_in_the_launch),
 	        cmocka_unit_test(test_file_of_the_launch),
 	        cmocka_unit_test(test_profiles_of_others),
+	        cmocka_unit_test(test_numbers),
 	        cmocka_unit_test(test_memory),
 	        cmocka_unit_test(test_files_that_hang),
 	        cmocka_unit_test(test_own_profile_without_the_job),

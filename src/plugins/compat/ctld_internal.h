@@ -36,6 +36,27 @@ bool cplslurm_gives_way(void);
 /* Are steps laid out by us? From 24.05 on switch/commplace does it. */
 bool cplslurm_lays_out(void);
 
+/* What of a step over a whole job says where its ranks go. */
+struct cplslurm_spread {
+	const uint16_t *cpus; /* [n] of each node */
+	int n;
+	uint32_t dist; /* as slurm.h has them */
+	uint16_t cpus_per_task;
+	uint16_t plane; /* of SLURM_DIST_PLANE; else tasks per node */
+	/* [n], NULL: nodes in their order; from 26.05 on. */
+	const uint32_t *node_ranks;
+};
+/*
+ * rank_host[ranks] as slurmctld lays them out. -1: it does not, or memory.
+ * O(ranks + nodes * CPUs of a node).
+ */
+int cplslurm_lay_out(const struct cplslurm_spread *over, int ranks,
+                     int *rank_host);
+/* The same of a job that begins. */
+int cplslurm_layout_of(void *job, int ranks, int *rank_host);
+/* Is it a user's own, as a job states it? */
+bool cplslurm_own_distribution(uint32_t dist);
+
 /* Do the job's ranks stay in Slurm's order: its user's, or nothing of ours lays
  * them out? */
 bool cplslurm_keeps_order(const job_record_t *job_ptr);
@@ -47,6 +68,11 @@ bool cplslurm_keeps_order(const job_record_t *job_ptr);
  * component of a heterogeneous job by other names.
  */
 void cplslurm_tell_recording(job_record_t *job_ptr);
+
+/* Set a variable of those that Slurm adds to a job's, and counts in 16 bits. -1:
+ * there are as many, or memory. */
+int cplslurm_supply(job_details_t *details, const char *name,
+                    const char *value);
 
 /* What a call of job_test may change and the next one must find. */
 struct cplslurm_saved {

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ctld_internal.h"
 
+#include <limits.h>
+#include <string.h>
+
+#include "signature/signature.h"
+
 void cplslurm_tell_recording(job_record_t *job_ptr)
 {
-	static const char *const name[][2] = {
-	        {"COMM_RECORD", "SLURM_SPANK_COMM_RECORD"},
-	        {"COMM_RECORD_STORE", "COMM_RECORD_STORE"},
+	static const struct {
+		const char *name, *as;
+		size_t max; /* longer ones are of no use to who reads them */
+	} what[] = {
+	        {"COMM_RECORD", "SLURM_SPANK_COMM_RECORD",
+	         CPL_PROFILE_NAME_MAX},
+	        {"COMM_RECORD_STORE", "COMM_RECORD_STORE", PATH_MAX},
 	};
 	job_details_t *details = job_ptr->details;
 
@@ -14,11 +23,9 @@ void cplslurm_tell_recording(job_record_t *job_ptr)
 	for (int i = 0; i < 2; i++) {
 		const char *value =
 		        cplslurm_env(job_ptr->spank_job_env,
-		                     job_ptr->spank_job_env_size, name[i][0]);
-		uint32_t n = details->env_cnt;
+		                     job_ptr->spank_job_env_size, what[i].name);
 
-		if (value && !cplslurm_set_env(&details->env_sup, &n,
-		                               name[i][1], value))
-			details->env_cnt = (uint16_t)n;
+		if (value && strlen(value) <= what[i].max)
+			cplslurm_supply(details, what[i].as, value);
 	}
 }

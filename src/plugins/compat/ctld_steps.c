@@ -105,7 +105,7 @@ struct cpl_engine_live *cplslurm_live(cplslurm_list *jobs, int *n)
 
 	live.job = malloc(((size_t)live.max + 1) * sizeof(*live.job));
 	if (live.job && jobs)
-		list_for_each(jobs, collect, &live);
+		list_for_each_ro(jobs, collect, &live);
 	*n = live.n;
 	return live.job;
 }
@@ -153,102 +153,10 @@ static void comment(job_record_t *job_ptr, const char *text)
 	job_ptr->admin_comment = new;
 }
 
-/* A user's own distribution, as the job states it. */
-static bool own_distribution(uint32_t dist)
-{
-	uint32_t base = dist & SLURM_DIST_STATE_BASE;
-
-	return dist != NO_VAL && base && base != SLURM_DIST_UNKNOWN;
-}
-
 bool cplslurm_keeps_order(const job_record_t *job_ptr)
 {
-	return own_distribution(job_ptr->details->task_dist) ||
+	return cplslurm_own_distribution(job_ptr->details->task_dist) ||
 	       !cplslurm_lays_out();
-}
-
-static uint16_t plane_size(const job_details_t *details)
-{
-#if CPLSLURM_SERIES < 2411
-	return details->plane_size;
-#else
-	return details->mc_ptr ? details->mc_ptr->plane_size : NO_VAL16;
-#endif
-}
-
-/* What slurmctld will make of a step over the whole job. */
-static slurm_step_layout_t *whole_layout(const job_record_t *job_ptr, int ranks)
-{
-	const job_details_t *details = job_ptr->details;
-	const job_resources_t *got = job_ptr->job_resrcs;
-	uint32_t n = got->nhosts, dist = SLURM_DIST_BLOCK, base;
-	uint16_t plane =
-	        details->ntasks_per_node ? details->ntasks_per_node : NO_VAL16;
-	uint16_t *per_task = malloc(((size_t)n + 1) * sizeof(*per_task));
-	uint32_t *once = malloc(((size_t)n + 1) * sizeof(*once));
-	slurm_step_layout_t *layout = NULL;
-
-	if (own_distribution(details->task_dist))
-		dist = details->task_dist;
-	base = dist & SLURM_DIST_STATE_BASE;
-	if (base == SLURM_DIST_PLANE)
-		plane = plane_size(details);
-	slurm_step_layout_req_t req = {
-	        .node_list = got->nodes,
-	        .cpus_per_node = got->cpus,
-	        .cpus_per_task = per_task,
-#if CPLSLURM_SERIES < 2605
-	        .cpu_count_reps = once,
-	        .cpus_task_reps = once,
-#else
-	        .node_ranks = got->node_ranks,
-#endif
-	        .num_hosts = n,
-	        .num_tasks = (uint32_t)ranks,
-	        .task_dist = dist,
-	        .plane_size = plane,
-	};
-
-	for (uint32_t i = 0; per_task && once && i < n; i++) {
-		per_task[i] =
-		        details->cpus_per_task ? details->cpus_per_task : 1;
-		once[i] = 1;
-	}
-	/* That one is by the hosts that each srun names. */
-	if (per_task && once && base != SLURM_DIST_ARBITRARY)
-		layout = slurm_step_layout_create(&req);
-	free(per_task);
-	free(once);
-	return layout;
-}
-
-/* Each rank once, or -1: Slurm counts a node's tasks in 16 bits. */
-static int read_layout(const slurm_step_layout_t *layout, int ranks,
-                       int *rank_host)
-{
-	int known = 0;
-
-	for (int r = 0; r < ranks; r++)
-		rank_host[r] = -1;
-	for (uint32_t i = 0; i < layout->node_cnt; i++)
-		for (int k = 0; k < layout->tasks[i]; k++) {
-			uint32_t rank = layout->tids[i][k];
-
-			if (rank >= (uint32_t)ranks || rank_host[rank] >= 0)
-				return -1;
-			rank_host[rank] = (int)i;
-			known++;
-		}
-	return known == ranks ? 0 : -1;
-}
-
-static int layout_of(void *arg, int ranks, int *rank_host)
-{
-	slurm_step_layout_t *layout = whole_layout(arg, ranks);
-	int rc = layout ? read_layout(layout, ranks, rank_host) : -1;
-
-	slurm_step_layout_destroy(layout);
-	return rc;
 }
 
 /* As squeue shows the id of an element of an array or a part of a het job. */
@@ -266,6 +174,17 @@ static const char *shown_as(const job_record_t *job_ptr, char *text,
 	return text;
 }
 
+int cplslurm_supply(job_details_t *details, const char *name, const char *value)
+{
+	uint32_t n = details->env_cnt;
+
+	if (n == UINT16_MAX ||
+	    cplslurm_set_env(&details->env_sup, &n, name, value))
+		return -1;
+	details->env_cnt = (uint16_t)n;
+	return 0;
+}
+
 /*
  * A job that its user gave none of our options: its sruns can mark
  * distributions that nobody stated, but have yet to be told that it is ours.
@@ -276,16 +195,12 @@ static void ask_for_marks(job_record_t *job_ptr)
 	const char *offer =
 	        cplslurm_env(job_ptr->spank_job_env,
 	                     job_ptr->spank_job_env_size, CPLSLURM_MARKS);
-	job_details_t *details = job_ptr->details;
-	uint32_t n = details->env_cnt;
 
 	if (!offer || strcmp(offer, CPLSLURM_MARKS_OFFERED) ||
 	    job_ptr->het_job_id ||
-	    cplslurm_set_env(&details->env_sup, &n,
-	                     "SLURM_SPANK_" CPLSLURM_MARKS,
-	                     CPLSLURM_MARKS_MADE))
+	    cplslurm_supply(job_ptr->details, "SLURM_SPANK_" CPLSLURM_MARKS,
+	                    CPLSLURM_MARKS_MADE))
 		return;
-	details->env_cnt = (uint16_t)n;
 	cplslurm_set_env(&job_ptr->spank_job_env, &job_ptr->spank_job_env_size,
 	                 CPLSLURM_MARKS, CPLSLURM_MARKS_MADE);
 }
@@ -314,7 +229,7 @@ bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 	        .shown_as = shown_as(job_ptr, out->shown, sizeof(out->shown)),
 	        .host = out->host,
 	        .n_hosts = n,
-	        .layout = layout_of,
+	        .layout = cplslurm_layout_of,
 	        .arg = job_ptr,
 	        .own_order = cplslurm_keeps_order(job_ptr),
 	};
@@ -378,13 +293,8 @@ static int set(job_details_t *details, const char *name, const char *text,
                size_t length)
 {
 	char *value = strndup(text, length);
-	uint32_t n = details->env_cnt;
-	int rc = -1;
+	int rc = value ? cplslurm_supply(details, name, value) : -1;
 
-	if (value)
-		rc = cplslurm_set_env(&details->env_sup, &n, name, value);
-	if (!rc)
-		details->env_cnt = (uint16_t)n;
 	free(value);
 	return rc;
 }
@@ -438,7 +348,7 @@ static bool keeps_order(const step_record_t *step_ptr)
 		return true;
 	}
 	/* srun's default looks like a stated "block". */
-	if (job_ptr->details && own_distribution(job_ptr->details->task_dist))
+	if (job_ptr->details && cplslurm_own_distribution(job_ptr->details->task_dist))
 		return true;
 	if (cplslurm_marks(job_ptr->spank_job_env, job_ptr->spank_job_env_size))
 		return !(layout->task_dist & SLURM_DIST_NO_PACK_NODES);

@@ -60,21 +60,46 @@ static bool is_counted(int at, uint32_t id)
 	return at < kept.n_jobs && kept.job[at].id == id;
 }
 
+/* The cores of one of a job's nodes in the bitmap of all that it has. */
+struct part {
+	uint32_t group, of_group; /* nodes of one kind, this one among them */
+	int first, n;             /* 0: it is not told */
+};
+
+/*
+ * Those of the job's next node. Slurm's own functions begin at the first group
+ * for each node, and what they answer where there is none is an index.
+ */
+static void next_part(const job_resources_t *got, struct part *part)
+{
+	part->first += part->n;
+	part->n = 0;
+	while (part->group < got->nhosts &&
+	       part->of_group >= got->sock_core_rep_count[part->group]) {
+		part->group++;
+		part->of_group = 0;
+	}
+	if (part->group >= got->nhosts)
+		return;
+	part->of_group++;
+	part->n = got->sockets_per_node[part->group] *
+	          got->cores_per_socket[part->group];
+	if (part->first + part->n > bit_size(got->core_bitmap))
+		part->n = 0;
+}
+
 /* One job more or less on the cores that it has of a node. False: that cannot
  * be right. */
-static bool turn_cores(job_resources_t *got, int node, int at, int by)
+static bool turn_cores(const job_resources_t *got, int node,
+                       const struct part *part, int by)
 {
 	uint16_t *held = kept.held + kept.first[node];
 	uint32_t cores = 0;
-	uint16_t sockets = 0, each = 0;
-	int first, n, size = (int)(kept.first[node + 1] - kept.first[node]);
+	int size = (int)(kept.first[node + 1] - kept.first[node]);
+	int n = MIN(part->n, size);
 
-	if (get_job_resources_cnt(got, (uint32_t)at, &sockets, &each))
-		return true;
-	first = get_job_resources_offset(got, (uint32_t)at, 0, 0);
-	n = MIN(sockets * each, size);
 	for (int i = 0; i < n; i++) {
-		if (!bit_test(got->core_bitmap, first + i))
+		if (!bit_test(got->core_bitmap, part->first + i))
 			continue;
 		if (by < 0 ? !held[i] : held[i] == UINT16_MAX)
 			return false;
@@ -101,16 +126,18 @@ static bool turn(const job_record_t *job, bool cores, int by)
 {
 	job_resources_t *got = job->job_resrcs;
 	int n = got->node_bitmap ? bit_size(got->node_bitmap) : 0;
+	struct part part = {0};
 
 	if (n > kept.n_nodes)
 		return false;
 	for (int i = 0, at = 0; i < n && at < (int)got->nhosts; i++) {
 		if (!bit_test(got->node_bitmap, i))
 			continue;
+		next_part(got, &part);
 		if (!node_record_table_ptr[i] ||
 		    (got->memory_allocated &&
 		     !turn_memory(got->memory_allocated[at], i, by)) ||
-		    (cores && !turn_cores(got, i, at, by)))
+		    (cores && !turn_cores(got, i, &part, by)))
 			return false;
 		at++;
 	}
@@ -146,7 +173,9 @@ static bool has_resources(const job_record_t *job)
 {
 	const job_resources_t *got = job->job_resrcs;
 
-	return got && got->node_bitmap && got->core_bitmap;
+	return got && got->node_bitmap && got->core_bitmap &&
+	       got->sock_core_rep_count && got->sockets_per_node &&
+	       got->cores_per_socket;
 }
 
 void cplslurm_usage_began(const job_record_t *job)

@@ -18,7 +18,7 @@
  *   cgroups v2 by      job id                          SLUID  cgroup_names.h
  *   restores jobs in   job_init  reconfigure                  select_hooks.c
  *   plugins load       before slurmd forks, after it          slurmd_daemon.c
- *   ranks of nodes     -       -       -       -       yes    ctld_steps.c
+ *   ranks of nodes     -       -       -       -       yes    ctld_layout.c
  *   CR_ is SELECT_     -       -       -       yes     yes    below
  *   fini() is          int     int     int     void    void
  *

@@ -73,6 +73,52 @@ int cplslurm_set_env(char ***env, uint32_t *n, const char *name,
 	return 0;
 }
 
+char *cplslurm_copy(const char *text)
+{
+	size_t size = strlen(text) + 1;
+	char *copy = try_xmalloc(size);
+
+	if (copy)
+		memcpy(copy, text, size);
+	return copy;
+}
+
+int cplslurm_put_env(char ***env, const char *name, const char *value)
+{
+	uint32_t n = cplslurm_count_env(*env);
+
+	return cplslurm_set_env(env, &n, name, value);
+}
+
+uint32_t cplslurm_count_env(char *const *env)
+{
+	uint32_t n = 0;
+
+	while (env && env[n])
+		n++;
+	return n;
+}
+
+const char *cplslurm_get_env(char *const *env, const char *name)
+{
+	return cplslurm_env(env, cplslurm_count_env(env), name);
+}
+
+void cplslurm_unset_env(char **env, const char *name)
+{
+	size_t length = strlen(name);
+	char **to = env;
+
+	for (char **from = env; from && *from; from++) {
+		if (!strncmp(*from, name, length) && (*from)[length] == '=')
+			xfree(*from);
+		else
+			*to++ = *from;
+	}
+	if (to)
+		*to = NULL;
+}
+
 #define SPANK_OPTION "_SLURM_SPANK_OPTION_" CPLSLURM_SPANK_NAME "_"
 
 struct cplslurm_options cplslurm_options(char *const *env, uint32_t n)

@@ -42,12 +42,25 @@ static inline uint16_t cplslurm_stated(uint16_t limit)
 	return limit == NO_VAL16 || limit == INFINITE16 ? 0 : limit;
 }
 
+/* A text of Slurm's allocator, whose own functions end the process where memory
+ * is out; NULL: it is. */
+char *cplslurm_copy(const char *text);
+
 /*
  * Set a variable in an array of n "NAME=value" strings of Slurm's allocator,
- * with a NULL behind it. 0, or -1: out of memory. O(n).
+ * with a NULL behind it. 0, or -1: out of memory, and nothing is changed. O(n).
  */
 int cplslurm_set_env(char ***env, uint32_t *n, const char *name,
                      const char *value);
+/* The same of an array that is counted by its NULL alone. */
+int cplslurm_put_env(char ***env, const char *name, const char *value);
+/* Strings before the NULL; of none where env is NULL. O(n). */
+uint32_t cplslurm_count_env(char *const *env);
+/* As cplslurm_env, of an array that is counted by its NULL alone. */
+const char *cplslurm_get_env(char *const *env, const char *name);
+/* Take a variable away, however often it is there (Slurm's own function
+ * overlooks the second of two in a row). O(n). */
+void cplslurm_unset_env(char **env, const char *name);
 
 /*
  * Does srun mark a distribution that nobody stated (SLURM_DIST_NO_PACK_NODES,

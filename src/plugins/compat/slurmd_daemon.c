@@ -2,6 +2,7 @@
 /* slurmd itself: its node, its process, its names of steps. */
 #include "slurm_compat_slurmd.h"
 
+#include <hwloc.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 
 #include "src/common/log.h"
 #include "src/common/run_in_daemon.h"
-#include "src/slurmd/common/xcpuinfo.h"
 
 struct cplslurm_node cplslurm_node(void)
 {
@@ -25,14 +25,48 @@ struct cplslurm_node cplslurm_node(void)
 	};
 }
 
+/* The threads of a core, by slurmd's map of the CPUs that it sees. -1: memory. */
+static int add_core(hwloc_bitmap_t cpus, int core)
+{
+#if CPLSLURM_SERIES < 2311
+	int each = conf->threads;
+#else
+	int each = conf->actual_threads;
+#endif
+	int seen = conf->block_map_size, rc = 0;
+
+	for (int i = 0; i < conf->threads && !rc; i++) {
+		int cpu = conf->block_map[(core * each + i) % seen] % seen;
+
+		rc = hwloc_bitmap_set(cpus, (unsigned)cpu);
+	}
+	return rc;
+}
+
+/* As xcpuinfo_abs_to_mac(), which keeps the sizes that it has seen first: after a
+ * change of the node it reads behind the map, and without one it divides by 0. */
 char *cplslurm_cpus_of_cores(const char *cores)
 {
-	char *cpus = NULL, *copy = NULL;
+	hwloc_bitmap_t in = hwloc_bitmap_alloc(), out = hwloc_bitmap_alloc();
+	int n = conf->sockets * conf->cores, core;
+	char *text = NULL;
+	int rc = -1;
 
-	if (!xcpuinfo_abs_to_mac((char *)cores, &cpus) && cpus)
-		copy = strdup(cpus);
-	xfree(cpus);
-	return copy;
+	if (!in || !out || !conf->block_map || !conf->block_map_size ||
+	    hwloc_bitmap_list_sscanf(in, cores) ||
+	    (!hwloc_bitmap_iszero(in) &&
+	     (hwloc_bitmap_last(in) < 0 || hwloc_bitmap_last(in) >= n)))
+		goto done;
+	rc = 0;
+	for (core = hwloc_bitmap_first(in); core >= 0 && !rc;
+	     core = hwloc_bitmap_next(in, core))
+		rc = add_core(out, core);
+	if (!rc)
+		hwloc_bitmap_list_asprintf(&text, out);
+done:
+	hwloc_bitmap_free(in);
+	hwloc_bitmap_free(out);
+	return text;
 }
 
 struct cplslurm_step_id cplslurm_step_id(const slurm_step_id_t *id)

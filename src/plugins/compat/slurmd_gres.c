@@ -8,6 +8,9 @@
 #include "src/common/pack.h"
 
 #define MAX_GPUS 1024
+/* Characters of --tres-bind: a list is read for each task, and Slurm has no
+ * limit for a step's. */
+#define MAX_OPTION 1024
 /* Of a record: cores, links, name, type, unique id. */
 #define GRES_TEXTS 5
 
@@ -37,7 +40,7 @@ static bool read_options(const launch_tasks_request_msg_t *req,
 	*options = (struct options){.how = CLOSEST, .number = 1};
 	if (req->accel_bind_type & ACCEL_BIND_CLOSEST_GPU)
 		return true;
-	if (!s)
+	if (!s || strlen(s) > MAX_OPTION)
 		return false;
 	s += sizeof(gpu) - 1;
 	if (!strncasecmp(s, verbose, sizeof(verbose) - 1))
@@ -57,19 +60,28 @@ static bool read_options(const launch_tasks_request_msg_t *req,
 	return false;
 }
 
+struct held {
+	int n; /* GPUs of the node; 0: the step has none */
+	bool gpu[MAX_GPUS];
+};
+
 static int add_bits(void *x, void *arg)
 {
 	gres_state_t *state = x;
 	gres_step_state_t *step = state->gres_data;
-	bitstr_t **all = arg;
+	struct held *held = arg;
+	int n;
 
 	if (state->plugin_id != gres_build_id("gpu") || step->node_cnt != 1 ||
 	    !step->gres_bit_alloc || !step->gres_bit_alloc[0])
 		return 0;
-	if (!*all)
-		*all = bit_alloc(bit_size(step->gres_bit_alloc[0]));
-	if (bit_size(*all) == bit_size(step->gres_bit_alloc[0]))
-		bit_or(*all, step->gres_bit_alloc[0]);
+	n = (int)bit_size(step->gres_bit_alloc[0]);
+	if (n > MAX_GPUS || (held->n && n != held->n))
+		return 0;
+	held->n = n;
+	for (int i = 0; i < n; i++)
+		if (bit_test(step->gres_bit_alloc[0], i))
+			held->gpu[i] = true;
 	return 0;
 }
 
@@ -77,17 +89,16 @@ static int add_bits(void *x, void *arg)
 static int step_gpus(slurm_cred_t *cred, int *gpu, int *n)
 {
 	cplslurm_list *job = NULL, *step = NULL;
-	bitstr_t *all = NULL;
+	struct held held = {0};
 	int count = 0;
 
 	get_cred_gres(cred, conf->node_name, &job, &step);
 	if (step)
-		list_for_each(step, add_bits, &all);
-	*n = all ? (int)bit_size(all) : 0;
-	for (int i = 0; i < *n && *n <= MAX_GPUS; i++)
-		if (bit_test(all, i))
+		list_for_each_ro(step, add_bits, &held);
+	*n = held.n;
+	for (int i = 0; i < held.n; i++)
+		if (held.gpu[i])
 			gpu[count++] = i;
-	FREE_NULL_BITMAP(all);
 	FREE_NULL_LIST(job);
 	FREE_NULL_LIST(step);
 	return count;

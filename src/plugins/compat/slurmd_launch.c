@@ -43,11 +43,23 @@ void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
 
 static struct cplslurm_layout credential = CPLSLURM_LAYOUT(slurm_cred_arg_t);
 
+/* slurm_cred_get_args() locks also where it has nothing to give: who frees the
+ * credential would wait for ever. */
+static slurm_cred_arg_t *open_credential(const launch_tasks_request_msg_t *req)
+{
+	return req->cred ? slurm_cred_get_args(req->cred) : NULL;
+}
+
+static void close_credential(const launch_tasks_request_msg_t *req)
+{
+	if (req->cred)
+		slurm_cred_unlock_args(req->cred);
+}
+
 static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 {
 	struct cplslurm_excerpt out = {NULL, 0};
-	slurm_cred_arg_t *arg =
-	        req->cred ? slurm_cred_get_args(req->cred) : NULL;
+	slurm_cred_arg_t *arg = open_credential(req);
 	dynamic_plugin_data_t *step =
 	        arg && cplslurm_is_ours(&credential, arg) ? arg->switch_step
 	                                                  : NULL;
@@ -61,8 +73,7 @@ static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 
 	if (info && info->magic == CPLSLURM_SWITCH_MAGIC && info->size)
 		out = (struct cplslurm_excerpt){info->data, info->size};
-	if (arg)
-		slurm_cred_unlock_args(req->cred);
+	close_credential(req);
 	return out;
 }
 
@@ -73,14 +84,12 @@ void cplslurm_sent_drop(launch_tasks_request_msg_t *req)
 void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
                           uint32_t *gid)
 {
-	slurm_cred_arg_t *arg =
-	        req->cred ? slurm_cred_get_args(req->cred) : NULL;
+	slurm_cred_arg_t *arg = open_credential(req);
 	bool known = arg && cplslurm_is_ours(&credential, arg);
 
 	*uid = known ? arg->uid : NO_VAL;
 	*gid = known ? arg->gid : NO_VAL;
-	if (arg)
-		slurm_cred_unlock_args(req->cred);
+	close_credential(req);
 }
 
 #endif
@@ -153,6 +162,8 @@ char *cplslurm_allowed_cores(const struct cplslurm_launch *launch)
 	char *job_cores = NULL, *cores = NULL, *copy = NULL;
 	uint64_t job_memory = 0, step_memory = 0;
 
+	if (!req->cred)
+		return NULL;
 	format_core_allocs(req->cred, conf->node_name, conf->cpus, &job_cores,
 	                   &cores, &job_memory, &step_memory);
 	if (cores && *cores)

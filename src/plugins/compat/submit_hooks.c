@@ -4,6 +4,8 @@
 #include "slurm_compat_ctld.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "layout.h"
 #include "submit.h"
@@ -75,11 +77,25 @@ static void imply_ranks(const job_desc_msg_t *job, struct cpl_submission *s)
 	s->max_implied = range ? job->max_nodes : job->min_nodes;
 }
 
+/* In place of xstrfmtcat(), which ends slurmctld where memory is out. */
+static void comment(job_desc_msg_t *job, const char *text)
+{
+	const char *old = job->admin_comment ? job->admin_comment : "";
+	size_t size = strlen(old) + strlen(text) + sizeof("; ");
+	char *both = try_xmalloc(size);
+
+	if (!both)
+		return;
+	snprintf(both, size, "%s%s%s", old, *old ? "; " : "", text);
+	xfree(job->admin_comment);
+	job->admin_comment = both;
+}
+
 static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
                  char **message)
 {
 	if (verdict->message)
-		*message = xstrdup(verdict->message);
+		*message = cplslurm_copy(verdict->message);
 	if (verdict->attach)
 		attach(job, "COMM_PROFILE", "COMM_PROFILE", verdict->attach);
 	/* What the SPANK plugin has of a script's job where it was no option;
@@ -91,8 +107,7 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 		attach(job, "COMM_RECORD_STORE", "COMM_RECORD_STORE",
 		       verdict->store);
 	if (verdict->comment)
-		xstrfmtcat(job->admin_comment, "%s%s",
-		           job->admin_comment ? "; " : "", verdict->comment);
+		comment(job, verdict->comment);
 	return verdict->refused ? EINVAL : SLURM_SUCCESS;
 }
 

@@ -108,6 +108,10 @@ static int unpack_inner(info_t *info, char *data, uint32_t size,
 		return SLURM_ERROR;
 	memcpy(copy, data, size);
 	inner = create_buf(copy, size);
+	if (!inner) {
+		xfree(copy);
+		return SLURM_ERROR;
+	}
 	if (unpack32(&id, inner) == SLURM_SUCCESS && id == theirs->plugin_id)
 		rc = unpack_theirs(&info->theirs, inner, version);
 	free_buf(inner);

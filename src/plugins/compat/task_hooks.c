@@ -126,14 +126,15 @@ int fini(void)
  * task around it was told. */
 static void clear_environment(char **env, uint32_t *n)
 {
+	static const char *const ours[] = {CPLTASK_FREE, CPLTASK_BOUND,
+	                                   CPLTASK_MEMS, CPLTASK_PLAN,
+	                                   CPLTASK_CPUS};
+
 	if (!env)
 		return;
-	unsetenvp(env, CPLTASK_FREE);
-	unsetenvp(env, CPLTASK_BOUND);
-	unsetenvp(env, CPLTASK_MEMS);
-	unsetenvp(env, CPLTASK_PLAN);
-	unsetenvp(env, CPLTASK_CPUS);
-	*n = envcount(env);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		cplslurm_unset_env(env, ours[i]);
+	*n = cplslurm_count_env(env);
 }
 
 int task_p_slurmd_batch_request(batch_job_launch_msg_t *req)
@@ -160,19 +161,33 @@ struct bound {
 	uint32_t memory; /* mem_bind_type */
 };
 
-/* The masks take the place of Slurm's own; where CPUs are pretended, they are
- * told only. */
-static void bind_by(const struct bound *to, const struct cpltask_plan *plan)
+static int mark_bound(const struct bound *to, const struct cpltask_plan *plan)
 {
-	if (plan->binding) {
-		xfree(*to->masks);
-		*to->masks = xstrdup(plan->masks);
-		env_array_overwrite(to->env, CPLTASK_BOUND, "1");
-		if (plan->mems && !(to->memory & USER_MEMORY))
-			env_array_overwrite(to->env, CPLTASK_MEMS, plan->mems);
-	} else {
-		env_array_overwrite(to->env, CPLTASK_PLAN, plan->masks);
+	if (cplslurm_put_env(to->env, CPLTASK_BOUND, "1"))
+		return -1;
+	if (!plan->mems || (to->memory & USER_MEMORY) ||
+	    !cplslurm_put_env(to->env, CPLTASK_MEMS, plan->mems))
+		return 0;
+	cplslurm_unset_env(*to->env, CPLTASK_BOUND);
+	return -1;
+}
+
+/* The masks take the place of Slurm's own; where CPUs are pretended, they are
+ * told only. -1: memory, and all is as it was. */
+static int bind_by(const struct bound *to, const struct cpltask_plan *plan)
+{
+	char *masks;
+
+	if (!plan->binding)
+		return cplslurm_put_env(to->env, CPLTASK_PLAN, plan->masks);
+	masks = cplslurm_copy(plan->masks);
+	if (!masks || mark_bound(to, plan)) {
+		xfree(masks);
+		return -1;
 	}
+	xfree(*to->masks);
+	*to->masks = masks;
+	return 0;
 }
 
 static void tell(const slurm_step_id_t *id, const struct cpltask_plan *plan)
@@ -191,9 +206,10 @@ static void tell(const slurm_step_id_t *id, const struct cpltask_plan *plan)
 	     far);
 }
 
-/* 1 and a plan, or 0: Slurm's own binding, and why is logged. */
+/* 1, a plan that is in the step, or 0: Slurm's own binding, and why is logged. */
 static int plan_or_leave(const launch_tasks_request_msg_t *req,
-                         uint32_t node_id, struct cpltask_plan *plan)
+                         uint32_t node_id, const struct bound *to,
+                         struct cpltask_plan *plan)
 {
 	struct cpl_error err = {""};
 	struct cplslurm_launch launch;
@@ -201,6 +217,10 @@ static int plan_or_leave(const launch_tasks_request_msg_t *req,
 
 	if (cplslurm_launch(req, node_id, &launch))
 		rc = cpltask_plan(&launch, plan, &err);
+	if (rc > 0 && bind_by(to, plan)) {
+		cpltask_plan_free(plan);
+		rc = cpl_fail_memory(&err);
+	}
 	if (rc < 0)
 		info("commplace: %ps: left to Slurm's binding: %s",
 		     &req->step_id, err.text);
@@ -239,7 +259,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 
 	if (is_left(req))
 		return SLURM_SUCCESS;
-	if (!plan_or_leave(req, node_id, &plan)) {
+	if (!plan_or_leave(req, node_id, &to, &plan)) {
 		cplslurm_sent_drop(req);
 		return SLURM_SUCCESS;
 	}
@@ -249,8 +269,7 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	req->cpu_bind_type |= plan.binding ? CPU_BIND_MASK : CPU_BIND_NONE;
 	if (plan.binding)
 		sweep_later(req);
-	bind_by(&to, &plan);
-	req->envc = envcount(req->env);
+	req->envc = cplslurm_count_env(req->env);
 	tell(&req->step_id, &plan);
 	cpltask_plan_free(&plan);
 	return SLURM_SUCCESS;
@@ -271,8 +290,10 @@ int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
 	    cplslurm_options(req->spank_job_env, req->spank_job_env_size)
 	            .profile)
 		req->cpu_bind_type |= CPU_BIND_NONE;
-	env_array_overwrite(&req->env, CPLTASK_FREE, "1");
-	req->envc = envcount(req->env);
+	/* Without it slurmstepd leaves the step to Slurm's binding. */
+	if (cplslurm_put_env(&req->env, CPLTASK_FREE, "1"))
+		error("commplace: %ps: out of memory", &req->step_id);
+	req->envc = cplslurm_count_env(req->env);
 	return SLURM_SUCCESS;
 }
 
@@ -282,15 +303,14 @@ int task_p_pre_setuid(stepd_step_rec_t *job)
 	struct cpltask_plan plan;
 
 	if (!step_is_ours(job) || !launch_is_ours(job->msg) || job->batch ||
-	    !job->msg || !getenvp(job->env, CPLTASK_FREE))
+	    !job->msg || !cplslurm_get_env(job->env, CPLTASK_FREE))
 		return SLURM_SUCCESS;
-	unsetenvp(job->env, CPLTASK_FREE);
-	if (!plan_or_leave(job->msg, job->nodeid, &plan))
+	cplslurm_unset_env(job->env, CPLTASK_FREE);
+	if (!plan_or_leave(job->msg, job->nodeid, &to, &plan))
 		return SLURM_SUCCESS;
 	/* task/affinity, whose turn is next, goes by these. */
 	job->cpu_bind_type &= CPU_BIND_VERBOSE | CPU_BIND_ONE_THREAD_PER_CORE;
 	job->cpu_bind_type |= plan.binding ? CPU_BIND_MASK : CPU_BIND_NONE;
-	bind_by(&to, &plan);
 	tell(&job->step_id, &plan);
 	cpltask_plan_free(&plan);
 	return SLURM_SUCCESS;
@@ -360,7 +380,7 @@ static bool is_ours(const stepd_step_rec_t *job, uint32_t node_tid)
 {
 	return step_is_ours(job) &&
 	       cplslurm_is_ours(&stepd_task, job->task[node_tid]) &&
-	       getenvp(job->env, CPLTASK_BOUND) &&
+	       cplslurm_get_env(job->env, CPLTASK_BOUND) &&
 	       (job->cpu_bind_type & CPU_BIND_MASK);
 }
 
@@ -395,7 +415,7 @@ static void confine(stepd_step_rec_t *job, uint32_t node_tid,
 		      node_tid, job->cpu_bind);
 		goto done;
 	}
-	mems = cpltask_mask(getenvp(job->env, CPLTASK_MEMS), (int)node_tid);
+	mems = cpltask_mask(cplslurm_get_env(job->env, CPLTASK_MEMS), (int)node_tid);
 	struct cpltask_confine want = {
 	        .pid = move.pid,
 	        .job = job->step_id.job_id,
@@ -467,18 +487,18 @@ int task_p_pre_launch(stepd_step_rec_t *job)
 
 	if (!step_is_ours(job) || !job->env || !job->envtp)
 		return SLURM_SUCCESS;
-	if (getenvp(job->env, CPLTASK_BOUND)) {
-		unsetenvp(job->env, CPLTASK_BOUND);
-		unsetenvp(job->env, CPLTASK_MEMS);
+	if (cplslurm_get_env(job->env, CPLTASK_BOUND)) {
+		cplslurm_unset_env(job->env, CPLTASK_BOUND);
+		cplslurm_unset_env(job->env, CPLTASK_MEMS);
 		masks = job->cpu_bind;
 	} else {
-		masks = getenvp(job->env, CPLTASK_PLAN);
+		masks = cplslurm_get_env(job->env, CPLTASK_PLAN);
 	}
 	cpus = cpltask_mask(masks, job->envtp->localid);
 	if (cpus)
 		hwloc_bitmap_list_asprintf(&list, cpus);
 	if (list)
-		env_array_overwrite(&job->env, CPLTASK_CPUS, list);
+		cplslurm_put_env(&job->env, CPLTASK_CPUS, list);
 	free(list);
 	hwloc_bitmap_free(cpus);
 	return SLURM_SUCCESS;
