@@ -16,7 +16,6 @@
 #include "placement/cut.h"
 #include "placement/placement.h"
 #include "site_files.h"
-#include "slurm_conf.h"
 
 #define NAMES_SHOWN 3
 
@@ -27,6 +26,8 @@ static void release(struct site_check *check)
 	free(check->profile);
 	cpl_network_free(check->net);
 	cpl_learned_free(check->learned);
+	slurm_conf_free(check->slurm);
+	slurm_reader_free(check->reader);
 	cpl_config_free(check->config);
 }
 
@@ -433,16 +434,33 @@ static int load_config(struct site_check *check, const char *option)
 	return check->n_problems ? -1 : 0;
 }
 
+/* With slurm.conf, as far as it can be read. */
+static void compare_slurm(struct site_check *check)
+{
+	const char *stores = check->config->user_profile_dir;
+	const struct slurm_conf *slurm;
+
+	check->slurm = slurm_conf_load(check->config->path);
+	slurm = check->slurm && check->slurm->is_read ? check->slurm : NULL;
+	check_state_dir(check, slurm);
+	if (!slurm)
+		return;
+	check_partitions(check, slurm);
+	check->reader = stores ? slurm_reader_new(slurm->user) : NULL;
+	if (check->reader)
+		check->homes_shut = slurm_reader_homes(
+		        check->reader, stores, &check->homes, &check->shut);
+}
+
 /*
  * Load and check; path NULL: the site's own. Every problem is a line on stderr.
- * Where slurm.conf can be read, partitions and the owner of StateDir are
- * compared with it.
+ * Where slurm.conf can be read, partitions, the owner of StateDir and who reads
+ * users' profiles are compared with it.
  */
 static int check_site(struct site_check *check, const struct cmd *self,
                       const char *path, const struct slurm_has *has)
 {
 	struct cpl_error err = {""};
-	struct slurm_conf *slurm;
 
 	memset(check, 0, sizeof(*check));
 	check->self = self;
@@ -460,11 +478,7 @@ static int check_site(struct site_check *check, const struct cmd *self,
 		check_entries(check, m->line, "Account", m->account,
 		              "--slurm-accounts", has->accounts);
 	}
-	slurm = slurm_conf_load(check->config->path);
-	check_state_dir(check, slurm);
-	if (slurm)
-		check_partitions(check, slurm);
-	slurm_conf_free(slurm);
+	compare_slurm(check);
 	if (cpl_config_find_users(check->config, say_line, check, &err))
 		problem(check, &err);
 	if (has->nodes && check->net &&

@@ -7,6 +7,8 @@
 #include "learn/learned.h"
 #include "routing/routing.h"
 #include "site/config.h"
+#include "slurm_conf.h"
+#include "slurm_reader.h"
 
 struct site_profile {
 	char *name;
@@ -24,6 +26,12 @@ struct site_check {
 	int n_hosts; /* ports with a node */
 	int n_profiles;
 	struct site_profile *profile;
+	struct slurm_conf *slurm; /* NULL: no memory */
+	/* Who reads users' profiles; NULL: slurmctld has their rights, or it is
+	 * not known. */
+	struct slurm_reader *reader;
+	int homes, homes_shut;
+	struct cpl_error shut; /* the first of them */
 };
 
 /* Both take a check that succeeded. */

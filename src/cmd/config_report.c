@@ -194,6 +194,7 @@ static json_t *rule_json(const struct cpl_match_rule *rule)
 json_t *site_check_json(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
+	const struct slurm_conf *slurm = check->slurm;
 	json_t *partitions = json_array(), *matches = json_array();
 	json_t *profiles = json_array();
 
@@ -211,7 +212,9 @@ json_t *site_check_json(const struct site_check *check)
 		                            check->profile[i].n_phases));
 	return json_pack(
 	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
-	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:s, s:i, s:s?}",
+	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:s, s:i, s:s?, s:s?, "
+	        "s:s?, "
+	        "s:s?, s:i, s:i}",
 	        "config", c->path, "mode", cpl_mode_name(c->mode), "network",
 	        network_json(check), "routing", check->routing->name,
 	        "objective", cpl_objective_name(c->objective), "binding",
@@ -222,9 +225,13 @@ json_t *site_check_json(const struct site_check *check)
 	        matches, "missing_profile", on_error_name(c->missing_profile),
 	        "rank_mismatch", on_error_name(c->rank_mismatch),
 	        "user_may_override", override_json(c), "max_pass_ms",
-	        c->max_pass_ms, "compare_nodes", c->compare_nodes,
-	        "keep_whole", c->defaults.keep_whole, "keep_whole_price",
-	        c->keep_price, "time_model", c->time_model);
+	        c->max_pass_ms, "compare_nodes", c->compare_nodes, "keep_whole",
+	        c->defaults.keep_whole, "keep_whole_price", c->keep_price,
+	        "time_model", c->time_model, "slurm_conf",
+	        slurm && slurm->is_read ? slurm->path : NULL,
+	        "user_profile_dir", c->user_profile_dir, "users_read_as",
+	        check->reader ? check->reader->name : NULL, "homes",
+	        check->homes, "homes_shut", check->homes_shut);
 }
 
 static void network_rows(struct cmd_table *t, const struct site_check *check)
@@ -308,6 +315,41 @@ static void model_row(struct cmd_table *t, const struct cpl_config *c,
 	              100 * m->score.concordant);
 }
 
+/* Who reads users' own profiles, and whose that one cannot. */
+static void users_row(struct cmd_table *t, const struct site_check *check)
+{
+	const struct slurm_reader *reader = check->reader;
+
+	if (!check->config->user_profile_dir)
+		return;
+	cmd_table_row(t, "users' profiles|%s", check->config->user_profile_dir);
+	if (!reader)
+		return;
+	cmd_table_row(t,
+	              "|read with the rights of SlurmUser=%s, not those of "
+	              "each user: what is of mode 0700 is not read",
+	              reader->name);
+	if (check->homes_shut)
+		cmd_table_row(t, "|%d of %d homes shut it out; %s",
+		              check->homes_shut, check->homes,
+		              check->shut.text);
+}
+
+/* What could not be compared is no less wrong. */
+static void slurm_row(struct cmd_table *t, const struct site_check *check)
+{
+	const struct slurm_conf *slurm = check->slurm;
+
+	if (slurm && slurm->is_read)
+		cmd_table_row(t, "compared with|%s", slurm->path);
+	else
+		cmd_table_row(t,
+		              "not compared|%s cannot be read: partitions and "
+		              "the owner of StateDir were not looked at; "
+		              "SLURM_CONF says where it is",
+		              slurm ? slurm->path : "slurm.conf");
+}
+
 int site_check_print(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
@@ -327,6 +369,7 @@ int site_check_print(const struct site_check *check)
 	cmd_table_row(t, "decision|%d ms at most", c->max_decision_ms);
 	cmd_table_row(t, "profiles|%d in %s", check->n_profiles,
 	              c->profile_dir);
+	users_row(t, check);
 	cmd_table_row(t, "a job's profile|missing: %s, other rank count: %s",
 	              on_error_name(c->missing_profile),
 	              on_error_name(c->rank_mismatch));
@@ -335,6 +378,7 @@ int site_check_print(const struct site_check *check)
 	              c->user_may & CPL_MAY_POLICY ? "policy " : "",
 	              c->user_may & CPL_MAY_MAPPING ? "mapping" : "");
 	cmd_table_row(t, "state|%s", c->state_dir);
+	slurm_row(t, check);
 	if (cmd_table_print(t))
 		return CMD_FAILED;
 	putchar('\n');

@@ -3,6 +3,7 @@
 #include "commplace-config.h"
 #include "signature.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "site/usage.h"
 #include "site/user_dir.h"
 #include "site_files.h"
+#include "slurm_reader.h"
 
 #define KEEP 10
 #define DAY 86400
@@ -426,6 +428,17 @@ int signature_versions(const struct cmd *self,
 
 /* Install and remove */
 
+/* The site's store is not for everybody to write. */
+static void mention_user(const struct signature_options *o, const char *dir,
+                         struct cpl_error *err)
+{
+	struct cpl_error why = *err;
+
+	if (!o->user && access(dir, W_OK) && errno == EACCES)
+		cpl_fail(err, "%s; --user installs into your own store",
+		         why.text);
+}
+
 static int roll_back(const struct cmd *self, const struct signature_options *o,
                      const char *dir, const char *name)
 {
@@ -464,8 +477,10 @@ json_t *signature_put(const struct signature_options *o, const char *dir,
 		return NULL;
 	version = cpl_profile_install(dir, name, sig, &how, err);
 	cpl_user_end(&rights);
-	if (version < 0)
+	if (version < 0) {
+		mention_user(o, dir, err);
 		return NULL;
+	}
 	item = json_pack("{s:s, s:i, s:i}", "name", name, "ranks", sig->ranks,
 	                 "version", version);
 	installed = installed_of(sig);
@@ -531,21 +546,38 @@ static int install_file(const struct cmd *self,
 	return rc;
 }
 
+/* It is installed all the same: the commands have it. */
+static void warn_unread(const struct cmd *self, const char *dir)
+{
+	struct slurm_reader *reader = slurm_reader_of_site();
+	struct cpl_error why;
+
+	if (reader && slurm_reader_misses_store(reader, dir, &why))
+		cmd_failf(self, "jobs are not placed by it yet: %s", why.text);
+	slurm_reader_free(reader);
+}
+
 int signature_install(const struct cmd *self,
                       const struct signature_options *o, const char *file)
 {
 	struct cpl_error err = {""};
 	const char *dir = store_dir(o, &err);
 
+	int rc;
+
 	if (!dir || (o->user && signature_store_make(dir, &err)))
 		return cmd_fail(self, &err);
 	if (o->version)
-		return roll_back(self, o, dir, file);
-	if (o->recorded)
-		return signature_install_recorded(self, o, dir, file);
-	if (o->from)
-		return signature_install_from(self, o, dir, file);
-	return install_file(self, o, dir, file);
+		rc = roll_back(self, o, dir, file);
+	else if (o->recorded)
+		rc = signature_install_recorded(self, o, dir, file);
+	else if (o->from)
+		rc = signature_install_from(self, o, dir, file);
+	else
+		rc = install_file(self, o, dir, file);
+	if (rc == CMD_OK && o->user)
+		warn_unread(self, dir);
+	return rc;
 }
 
 int signature_remove(const struct cmd *self, const struct signature_options *o,

@@ -2,7 +2,6 @@
 #include "slurm_conf.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,9 +135,10 @@ struct slurm_conf *slurm_conf_load(const char *commplace_conf)
 		return NULL;
 	conf->path = env && *env ? strdup(env)
 	                         : cmd_beside(commplace_conf, "slurm.conf");
-	if (!conf->path || read_conf(conf, conf->path, 0)) {
-		slurm_conf_free(conf);
-		return NULL;
+	if (conf->path) {
+		conf->is_read = !read_conf(conf, conf->path, 0);
+		return conf;
 	}
-	return conf;
+	slurm_conf_free(conf);
+	return NULL;
 }

@@ -3,8 +3,11 @@
 #ifndef CPL_CMD_SLURM_CONF_H
 #define CPL_CMD_SLURM_CONF_H
 
+#include <stdbool.h>
+
 struct slurm_conf {
 	char *path;
+	bool is_read; /* false: nothing is known but the path */
 	char *user; /* SlurmUser, NULL: not set */
 	char **partition;
 	int n_partitions;
@@ -12,7 +15,7 @@ struct slurm_conf {
 
 /*
  * Read $SLURM_CONF, else slurm.conf beside commplace_conf, with the files that
- * it includes from its folder. NULL when it cannot be read.
+ * it includes from its folder. NULL without memory.
  */
 struct slurm_conf *slurm_conf_load(const char *commplace_conf);
 void slurm_conf_free(struct slurm_conf *conf);

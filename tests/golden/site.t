@@ -197,6 +197,56 @@ else
 	skip 5 "not root"
 fi
 
+# Fault 55: slurmctld that runs as another user has none of a user's rights.
+mkdir -m 700 shut
+printf 'SlurmUser=daemon\nPartitionName=a Nodes=ALL\n' >slurm.conf
+chmod 755 "$work"
+shut() {
+	SLURM_CONF=$work/slurm.conf COMMPLACE_USER_PROFILES=$work/shut/%u \
+		store install --user halo-32.json --name halo 2>&1 >/dev/null
+}
+got=$(shut)
+is "$?,$got" "0,commplace signature: jobs are not placed by it yet: slurmctld runs as \
+daemon, who may not enter $work/shut (mode 700); \`setfacl -m u:daemon:x $work/shut\` \
+lets it" "install --user says that the scheduler cannot read it"
+chmod 711 shut
+is "$(shut)" "" "and nothing where it can"
+chmod 600 shut/*/halo.json
+like "$(shut)" "may not read $work/shut/.*/halo.json .mode 600.; .setfacl -m u:daemon:r" \
+	"a profile of its user's alone"
+chmod 644 shut/*/halo.json
+printf '%s\n' "NetworkFile=$work/network.json" "ProfileDir=$work/profiles" \
+	"UserProfileDir=$work/shut/%u" "Partition=a Mode=observe" >shut.conf
+mkdir -m 700 shut/ana
+like "$("$commplace" config check shut.conf | tr -s ' ' | grep -A2 "^users' profiles")" \
+	"/shut/%u
+ read with the rights of SlurmUser=daemon, .*
+ 1 of 2 homes shut it out; .* may not enter $work/shut/ana .mode 700.;" \
+	"config check says whose homes"
+is "$("$commplace" config check shut.conf --json | json - homes_shut)" 1 \
+	"config check --json, too"
+sed -i '/SlurmUser/d' slurm.conf
+unlike "$("$commplace" config check shut.conf)" "SlurmUser=" "root has each user's rights"
+# Fault 68: what was not compared is said.
+like "$("$commplace" config check shut.conf | tr -s ' ')" "
+compared with slurm.conf
+" "config check: what it compared with"
+mv slurm.conf other.conf
+like "$("$commplace" config check shut.conf | tr -s ' ')" "
+not compared slurm.conf cannot be read: partitions and the owner" \
+	"and that there is no slurm.conf"
+is "$("$commplace" config check shut.conf --json | json - slurm_conf)" "" \
+	"config check --json, too"
+rm -rf shut other.conf
+if [ "$(id -u)" = 0 ] && id nobody >/dev/null 2>&1; then
+	got=$(setpriv --reuid=nobody --clear-groups env COMMPLACE_CONF="$work/store.conf" \
+		"$commplace" signature install halo-32.json 2>&1)
+	is "$?,$got" "1,commplace signature: $work/store/.lock: Permission denied; --user \
+installs into your own store" "install without rights mentions --user"
+else
+	skip "install without rights mentions --user" "not root"
+fi
+
 same check.txt "check" signature check profiles/halo-16.json profiles/umesh-512.json
 "$commplace" signature show profiles/halo-16.json --json >show.json
 is "$(json show.json partners max)" 6 "show --json: partners"

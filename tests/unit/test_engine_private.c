@@ -171,6 +171,56 @@ static void test_submitted_unseen(void **state)
 	check_private("x", 8);
 }
 
+static void check_refusal(const char *end)
+{
+	struct cpl_submission s = {.job = facts("x"), .ranks = 8};
+	struct cpl_verdict verdict;
+	char want[256];
+
+	cpl_engine_submit(engine, &s, &verdict);
+	assert_true(verdict.refused);
+	snprintf(want, sizeof(want), "commplace: no profile 'milc' in %s%s",
+	         dir, end);
+	assert_string_equal(verdict.message, want);
+	cpl_verdict_free(&verdict);
+}
+
+/* Of the site what the user may read, and what is the user's own. */
+static void test_names_that_there_are(void **state)
+{
+	static const char *const shown[] = {"a8.json", "b16.json", "other.json",
+	                                    "t16.json", "t8.json"};
+	char line[128];
+
+	if (getuid())
+		skip();
+	profile("other", 8, 3);
+	profile("secret", 8, 3);
+	hide("secret.json");
+	hide("network.json");
+	assert_int_equal(chmod(dir, 0755), 0);
+	assert_int_equal(mkdir(in_dir("users"), 0755), 0);
+	snprintf(line, sizeof(line), "UserProfileDir=%s/users/%%U", dir);
+	config(line);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	check_refusal(
+	        "; there are: a8, b16, other, t16, t8 (commplace signature "
+	        "list)");
+	assert_int_equal(mkdir(in_dir("users/1"), 0755), 0);
+	profile("users/1/alien", 8, 3);
+	profile("users/1/mine", 8, 3);
+	assert_int_equal(chown(in_dir("users/1/mine.json"), USER, USER), 0);
+	check_refusal(
+	        "; there are: a8, b16, other, t16, t8 (commplace signature "
+	        "list); your own: mine (commplace signature list --user)");
+	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
+		hide(shown[i]);
+	check_refusal(" (commplace signature list); your own: mine (commplace "
+	              "signature list --user)");
+	assert_int_equal(unlink(in_dir("users/1/mine.json")), 0);
+	check_refusal("; there are none (commplace signature list)");
+}
+
 /* Rights are those of now. */
 static void test_rights_that_change(void **state)
 {
@@ -202,11 +252,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-	        T(test_another_number_of_ranks),
-	        T(test_what_would_be_rescaled),
-	        T(test_an_own_one_is_gone),
-	        T(test_submitted_unseen),
-	        T(test_rights_that_change),
+	        T(test_another_number_of_ranks), T(test_what_would_be_rescaled),
+	        T(test_an_own_one_is_gone),      T(test_submitted_unseen),
+	        T(test_names_that_there_are),    T(test_rights_that_change),
 	        T(test_a_rule_gives_it),
 #undef T
 	};

@@ -11,6 +11,7 @@
 #include "signature/install.h"
 #include "site/engine_internal.h"
 #include "site/submit.h"
+#include "site/user_dir.h"
 
 /* Names shown to somebody who mistyped one. */
 #define NAMES_SHOWN 20
@@ -73,21 +74,21 @@ static void note(struct cpl_verdict *verdict, const char *text)
  * directory may hang. */
 struct listing {
 	struct cpl_request head;
-	char *dir;
+	char *dir; /* own: a pattern */
+	bool own;
+	uid_t uid;
 	char **name;
 	struct cpl_file_stamp *stamp; /* mode 0: it cannot be opened */
 	int n;
 };
 
-static void run_listing(struct cpl_request *head)
+static void look_at_names(struct listing *l, const char *dir)
 {
-	struct listing *l = (struct listing *)head;
-
-	l->n = cpl_profile_list(l->dir, &l->name, NULL);
+	l->n = cpl_profile_list(dir, &l->name, NULL);
 	if (l->n > 0)
 		l->stamp = calloc((size_t)l->n, sizeof(*l->stamp));
 	for (int i = 0; l->stamp && i < l->n; i++) {
-		char *path = cpl_profile_path(l->dir, l->name[i], NULL);
+		char *path = cpl_profile_path(dir, l->name[i], NULL);
 		int fd = path ? cpl_file_open(path, CPL_LINKS_REFUSE,
 		                              UINT64_MAX, &l->stamp[i], NULL)
 		              : -1;
@@ -98,6 +99,21 @@ static void run_listing(struct cpl_request *head)
 			l->stamp[i].mode = 0;
 		free(path);
 	}
+}
+
+static void run_listing(struct cpl_request *head)
+{
+	struct listing *l = (struct listing *)head;
+	struct cpl_user_rights rights;
+	char *dir = l->own ? cpl_user_dir(l->dir, l->uid, NULL) : NULL;
+
+	if (!l->own) {
+		look_at_names(l, l->dir);
+	} else if (dir && !cpl_user_begin(&rights, l->uid, NULL)) {
+		look_at_names(l, dir);
+		cpl_user_end(&rights);
+	}
+	free(dir);
 }
 
 static void free_listing(struct cpl_request *head)
@@ -112,45 +128,90 @@ static void free_listing(struct cpl_request *head)
 	free(l);
 }
 
-/* "; there are: ..." of what the user may read; nothing when it takes long. */
+/* Queue a look at a directory: the site's, or with `own` the user's; NULL:
+ * there is none, or it cannot be. */
+static struct listing *begin_listing(struct cpl_engine *engine,
+                                     const struct cpl_store_query *query,
+                                     bool own)
+{
+	const char *dir = own ? query->user_dir : query->dir;
+	struct listing *l = dir ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l)
+		return NULL;
+	l->head.run = run_listing;
+	l->head.free = free_listing;
+	l->head.owner = own ? query->uid : 0;
+	l->own = own;
+	l->uid = query->uid;
+	l->dir = strdup(dir);
+	if (!l->dir) {
+		free(l);
+		return NULL;
+	}
+	return cpl_worker_queue(engine->worker,
+	                        own ? CPL_QUEUE_HOME : CPL_QUEUE_LOOK, &l->head,
+	                        true, NULL)
+	               ? NULL
+	               : l;
+}
+
+static bool may_name(struct cpl_engine *engine,
+                     const struct cpl_store_query *query,
+                     const struct listing *l, int i)
+{
+	if (!l->stamp[i].mode)
+		return false;
+	if (l->own)
+		return l->stamp[i].uid == query->uid;
+	return cpl_store_may_read(engine->store, query, &l->stamp[i], NULL) > 0;
+}
+
+/* What the user may name of a listing that has come by the deadline, behind
+ * `begin`; how many, or -1: it has not. */
+static int add_names(struct cpl_engine *engine,
+                     const struct cpl_store_query *query, struct listing *l,
+                     const char *begin, char **text)
+{
+	int n = 0;
+
+	if (!l || !cpl_worker_wait(engine->worker, &l->head, query->deadline) ||
+	    (l->n && !l->stamp))
+		return -1;
+	for (int i = 0; i < l->n; i++) {
+		if (!may_name(engine, query, l, i))
+			continue;
+		if (n < NAMES_SHOWN)
+			add(text, "%s%s", n ? ", " : begin, l->name[i]);
+		n++;
+	}
+	if (n > NAMES_SHOWN)
+		add(text, " and %d more", n - NAMES_SHOWN);
+	return n;
+}
+
+/* "; there are: ..." of what the user may read, and what is the user's own;
+ * nothing of what takes long. */
 static void list_profiles(struct cpl_engine *engine,
                           const struct cpl_store_query *query, char **text)
 {
-	struct listing *l = calloc(1, sizeof(*l));
-	int n = 0;
+	struct listing *site = begin_listing(engine, query, false);
+	struct listing *own = begin_listing(engine, query, true);
+	char *mine = NULL;
+	int n = add_names(engine, query, own, "; your own: ", &mine);
+	int of_site = add_names(engine, query, site, "; there are: ", text);
 
-	if (!l)
-		return;
-	l->head.run = run_listing;
-	l->head.free = free_listing;
-	l->dir = strdup(query->dir);
-	if (!l->dir) {
-		free(l);
-		return;
-	}
-	if (cpl_worker_queue(engine->worker, CPL_QUEUE_LOOK, &l->head, true,
-	                     NULL))
-		return;
-	if (!cpl_worker_wait(engine->worker, &l->head, query->deadline) ||
-	    (l->n && !l->stamp))
-		goto out;
-	for (int i = 0; i < l->n; i++) {
-		if (!l->stamp[i].mode ||
-		    cpl_store_may_read(engine->store, query, &l->stamp[i],
-		                       NULL) <= 0)
-			continue;
-		if (n < NAMES_SHOWN)
-			add(text, "%s%s",
-			    n ? ", " : "; there are: ", l->name[i]);
-		n++;
-	}
-	if (!n)
+	if (!of_site && n <= 0)
 		add(text, "; there are none");
-	else if (n > NAMES_SHOWN)
-		add(text, " and %d more", n - NAMES_SHOWN);
-	add(text, " (commplace signature list)");
-out:
-	cpl_worker_drop(engine->worker, &l->head);
+	if (of_site >= 0)
+		add(text, " (commplace signature list)");
+	if (n > 0 && mine)
+		add(text, "%s (commplace signature list --user)", mine);
+	free(mine);
+	if (site)
+		cpl_worker_drop(engine->worker, &site->head);
+	if (own)
+		cpl_worker_drop(engine->worker, &own->head);
 }
 
 static bool is_there(const struct cpl_store_answer *answer)
@@ -327,6 +388,11 @@ static void check_profile(struct cpl_engine *engine,
 		} else {
 			add(&text, "%s", found.err.text);
 		}
+		if (found.found == CPL_FOUND_UNREADABLE && found.own &&
+		    geteuid())
+			add(&text,
+			    "; slurmctld does not run as root here and reads "
+			    "your profiles with its own rights");
 		if (!reject)
 			add(&text, "; the job goes on without a profile");
 	}
