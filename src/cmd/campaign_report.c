@@ -79,6 +79,85 @@ static int print_classes(const struct campaign *c, struct cpl_error *err)
 	return cmd_table_print(table);
 }
 
+/* The policy that takes fewest node hours for the same jobs; of equals the
+ * first. */
+static int cheapest(const struct campaign *c)
+{
+	int best = 0;
+
+	for (int i = 1; i < c->n; i++)
+		if (c->summary[i].node_seconds < c->summary[best].node_seconds)
+			best = i;
+	return best;
+}
+
+/* How often a job of the log runs longer than under the first policy, and the
+ * most that one does, in parts of it. */
+static int count_longer(const struct campaign *c, int policy, double *most)
+{
+	int n = 0;
+
+	*most = 0;
+	for (int i = 0; i < c->log.n_jobs; i++) {
+		const struct cpl_campaign_job *here = &c->result[policy].job[i];
+		const struct cpl_campaign_job *first = &c->result[0].job[i];
+		double longer =
+		        here->end - here->start - (first->end - first->start);
+		double part = longer / (first->end - first->start);
+
+		if (here->start < 0 || first->start < 0 || !(part > 1e-9))
+			continue;
+		n++;
+		*most = part > *most ? part : *most;
+	}
+	return n;
+}
+
+/* What a policy makes worse than the first one does, though its jobs take less.
+ */
+static void print_price(const struct campaign *c, int policy)
+{
+	const struct cpl_campaign_summary *s = &c->summary[policy];
+	const struct cpl_campaign_summary *first = &c->summary[0];
+	bool busier = s->busiest.median > first->busiest.median * 1.005;
+	bool harms = s->interference > first->interference * 1.005;
+	double most;
+	int longer = count_longer(c, policy, &most);
+
+	if (longer)
+		printf(", though %d of %d jobs run longer, by %.1f %% at most",
+		       longer, s->jobs, 100 * most);
+	if (busier)
+		printf("%s the busiest link is busier (%.2f, %s %.2f)",
+		       longer ? "," : ", though", s->busiest.median,
+		       c->policy[0], first->busiest.median);
+	if (harms)
+		printf("%s a start adds more to the jobs that run (%.3f %%, %s "
+		       "%.3f %%)",
+		       longer || busier ? "," : ", though",
+		       100 * s->interference, c->policy[0],
+		       100 * first->interference);
+}
+
+/* One sentence, of what was measured here. */
+static void print_verdict(const struct campaign *c)
+{
+	int best = cheapest(c);
+	double hours = c->summary[best].node_seconds / 3600;
+	double first = c->summary[0].node_seconds / 3600;
+
+	if (c->n < 2)
+		return;
+	printf("\nFewest node hours for these jobs: %s, %.6g", c->policy[best],
+	       hours);
+	if (best) {
+		printf(" where %s takes %.6g (%+.2f %%)", c->policy[0], first,
+		       change(hours, first));
+		print_price(c, best);
+	}
+	printf(".\n");
+}
+
 int campaign_print_text(const struct cmd *self, const struct campaign *c)
 {
 	const struct cpl_campaign_result *first = &c->result[0];
@@ -108,6 +187,7 @@ int campaign_print_text(const struct cmd *self, const struct campaign *c)
 		printf("; %d send nothing: their signature is for other ranks",
 		       first->other_ranks);
 	printf("\n");
+	print_verdict(c);
 	return CMD_OK;
 }
 

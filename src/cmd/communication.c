@@ -108,6 +108,12 @@ out:
 	return rc;
 }
 
+const char *communication_head(const struct cpl_routing *routing)
+{
+	return routing->add ? "communication"
+	                    : "communication, minimal routing";
+}
+
 double communication_slowdown(double seconds, double reference)
 {
 	return reference > 0 ? seconds / reference : 1;

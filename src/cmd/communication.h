@@ -28,6 +28,10 @@ int communication_judge(const struct cpl_network *net,
                         const struct cpl_load *running,
                         struct communication *out, struct cpl_error *err);
 
+/* The head of a column of such seconds: by which routing they are, where that
+ * is not the one in force. */
+const char *communication_head(const struct cpl_routing *routing);
+
 /* seconds / reference; 1 where nothing is sent. */
 double communication_slowdown(double seconds, double reference);
 

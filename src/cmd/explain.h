@@ -33,6 +33,9 @@ struct cmd_table *explain_ranks(const struct cpl_record *r);
 const struct cpl_record_candidate *explain_taken(const struct cpl_record *r);
 /* Predicted time over that without the running jobs; 0: not known. */
 double explain_slowdown(const struct cpl_record *r);
+/* Are its seconds those of minimal routing, in the place of the one in force?
+ */
+bool explain_is_minimal(const struct cpl_record *r);
 /* What is kept whole, and what that costs: a line, or NULL. */
 const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size);
 /* The profile, whose it is, and whether it was rescaled or drifts: a line. */

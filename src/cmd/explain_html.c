@@ -185,7 +185,11 @@ static void write_cards(const struct cpl_record *r, FILE *out)
 		html_card(out, "against stock Slurm", "%s",
 		          EXPLAIN_CHANGE(stock_max(r), judged_max(taken)));
 	if (r->seconds > 0)
-		html_card(out, "predicted communication", "%.4g s", r->seconds);
+		html_card(out,
+		          explain_is_minimal(r)
+		                  ? "predicted communication, minimal routing"
+		                  : "predicted communication",
+		          "%.4g s", r->seconds);
 	if (explain_slowdown(r) > 0)
 		html_card(out, "slowdown by others", "%.2f",
 		          explain_slowdown(r));

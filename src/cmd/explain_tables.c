@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "routing/routing.h"
 #include "site/counters.h"
 #include "traffic/objective.h"
 
@@ -130,6 +131,16 @@ static void stated_row(const struct cpl_record *r, struct cmd_table *table)
 	compare_row(table, what, stock->stated_max, best->stated_max);
 }
 
+bool explain_is_minimal(const struct cpl_record *r)
+{
+	const struct cpl_routing *routing;
+
+	for (int i = 0; r->routing && (routing = cpl_routing_at(i)); i++)
+		if (!strcmp(routing->name, r->routing))
+			return !routing->add;
+	return false;
+}
+
 struct cmd_table *explain_compare(const struct cpl_record *r)
 {
 	const struct cpl_record_candidate *best = explain_taken(r);
@@ -155,8 +166,11 @@ struct cmd_table *explain_compare(const struct cpl_record *r)
 		            r->stock_mean_congestion, best->mean_congestion);
 	}
 	if (has_seconds(r))
-		compare_row(table, "communication", r->stock_seconds,
-		            r->seconds);
+		compare_row(table,
+		            explain_is_minimal(r)
+		                    ? "communication, minimal routing"
+		                    : "communication",
+		            r->stock_seconds, r->seconds);
 	return table;
 }
 
@@ -198,7 +212,8 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 
 	cmd_table_row(table,
 	              "|policy|seed|busiest link (s)|mean (s)|hop-bytes|"
-	              "mapped (s)|time (s)|slowdown|%s|%s|slows others",
+	              "mapped (s)|time (s)%s|slowdown|%s|%s|slows others",
+	              explain_is_minimal(r) ? ", minimal routing" : "",
 	              keeps ? "broken" : first, keeps ? first : "slows others");
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *k = &r->candidate[i];

@@ -61,7 +61,8 @@ static void print_time(const struct cpl_record *r)
 {
 	if (!(r->seconds > 0))
 		return;
-	printf("predicted    %.4g s of communication", r->seconds);
+	printf("predicted    %.4g s of communication%s", r->seconds,
+	       explain_is_minimal(r) ? " under minimal routing" : "");
 	if (r->run_seconds > 0)
 		printf(" in a run of %.4g s", r->run_seconds);
 	if (explain_slowdown(r) > 0)

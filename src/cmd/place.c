@@ -2,6 +2,7 @@
 #include "cmd.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,11 +316,11 @@ static int print_candidates(const struct result *r)
 	double reference = cpl_decision_reference(d);
 	const char *first = learned ? "learned" : "shared links";
 
-	cmd_table_row(
-	        table,
-	        "|policy|seed|max congestion (s)|mean (s)|hop-bytes|"
-	        "mapped max (s)|communication|slowdown|%s|%s|slows others",
-	        keeps ? "broken" : first, keeps ? first : "slows others");
+	cmd_table_row(table,
+	              "|policy|seed|max congestion (s)|mean (s)|hop-bytes|"
+	              "mapped max (s)|%s|slowdown|%s|%s|slows others",
+	              communication_head(r->request.routing),
+	              keeps ? "broken" : first, keeps ? first : "slows others");
 	for (int i = 0; i < d->n_candidates; i++) {
 		const struct cpl_candidate *c = &d->candidate[i];
 		const char *chosen = i == d->chosen ? "*" : "";
@@ -447,6 +448,35 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 		       "with their whole runs.\n");
 }
 
+/* One sentence on time: what a run communicates less than in node order, in
+ * node hours. */
+static void print_verdict(const struct job_inputs *in, const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	const struct cpl_candidate *c = &d->candidate[d->chosen];
+	double here = c->times.seconds, linear = r->baseline.times.seconds;
+	double hours = d->n_nodes * (here - linear) / 3600;
+
+	if (!c->evaluated || !r->has_baseline)
+		return;
+	if (!cpl_network_has_bandwidths(in->net)) {
+		printf("The network states no bandwidths: what that is in node "
+		       "hours is not known.\n");
+		return;
+	}
+	printf("Each run communicates %.4g s%s, linear %.4g s", here,
+	       r->request.routing->add ? "" : " under minimal routing", linear);
+	print_change(here, linear);
+	printf(": %.3g node hours %s on %d nodes", fabs(hours),
+	       hours > 0 ? "more" : "less", d->n_nodes);
+	if (in->run.seconds > 0)
+		printf(", of a run of %.4g",
+		       d->n_nodes * in->run.seconds / 3600);
+	printf("%s.\n", hours > 0 && in->objective != CPL_OBJECTIVE_TIME
+	                        ? "; --objective time goes by this"
+	                        : "");
+}
+
 static int print_text(const struct cmd *self, const struct job_inputs *in,
                       const struct result *r)
 {
@@ -462,6 +492,7 @@ static int print_text(const struct cmd *self, const struct job_inputs *in,
 	if (print_candidates(r) != CMD_OK)
 		goto out;
 	print_reason(in, r);
+	print_verdict(in, r);
 	print_kept(in, r);
 	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
 	rc = CMD_OK;

@@ -131,10 +131,16 @@ static int print_jobs(const struct traffic *t)
 static int print_communication(const struct traffic *t)
 {
 	struct cmd_table *table = cmd_table_new("lrrrrrrl");
+	const struct cpl_routing *routing = t->jobs.job->routing;
 	bool timed = true;
 
-	cmd_table_row(table, "signature|communication|alone|slowdown|waiting|"
-	                     "of the run|link used|busiest link");
+	for (int i = 1; i < t->jobs.n; i++)
+		if (!t->jobs.job[i].routing->add)
+			routing = t->jobs.job[i].routing;
+	cmd_table_row(table,
+	              "signature|%s|alone|slowdown|waiting|of the run|"
+	              "link used|busiest link",
+	              communication_head(routing));
 	for (int i = 0; i < t->jobs.n; i++) {
 		const struct communication *c = &t->communication[i];
 		const char *name = t->jobs.job[i].sig->name;

@@ -72,8 +72,18 @@ is "$(campaign swf mix.map flat,auto --json --seed 2 | sha1sum)" \
 	"and with a seed"
 campaign swf mix.map flat,auto --plot plot.svg >text
 ok $? "the table, and a picture"
-like "$(tail -1 text)" \
+like "$(tail -3 text | head -1)" \
 	"^120 jobs, [0-9]+ of which communicate; changes are against flat$" "text: counts"
+# Fault 67: one sentence says what came out, of this run's numbers.
+campaign swf mix.map flat,auto --json >two.json
+hours=($(jq -r '.policies[].node_seconds / 3600' two.json | xargs printf '%.6g '))
+change=$(jq -r '100 * (.policies[1].node_seconds / .policies[0].node_seconds - 1)' two.json |
+	xargs printf '%+.2f')
+like "$(tail -1 text)" \
+	"^Fewest node hours for these jobs: auto, ${hours[1]} where flat takes ${hours[0]} .${change/+/.} %.[.,]" \
+	"text: the verdict in node hours"
+like "$(campaign swf mix.map auto,flat | tail -1)" \
+	"^Fewest node hours for these jobs: auto, [0-9.]+\.$" "text: that the first takes fewest"
 is "$(head -3 text | cut -c1-6 | tr -d ' ' | paste -sd' ')" "policy flat auto" \
 	"text: a line a policy"
 is "$(head -3 text | awk '{ print length }' | sort -u | wc -l)" 1 \

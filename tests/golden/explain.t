@@ -28,6 +28,16 @@ same() {
 }
 
 same placed.txt "a placed job" explain 17
+# Fault 47: seconds of another routing than the one in force.
+jq '.job = 18 | .routing = "static-indirect" | .seconds = 2 | .stock_seconds = 3
+	| .candidates[1].seconds = 2' state/running/17.json >state/running/18.json
+text=$("$commplace" explain 18)
+like "$text" "predicted +2 s of communication under minimal routing
+" "whose seconds they are"
+like "$text" "
+communication, minimal routing +3 +2 " "against stock, too"
+like "$text" "  time \(s\), minimal routing  " "and in the table of candidates"
+rm state/running/18.json
 same stock.txt "a stock job that has ended" explain 20
 same default-order.txt "a job in default order" explain 19
 same hostfile.txt "host file" explain 17 --format hostfile

@@ -228,8 +228,26 @@ unlike "$("$commplace" network check "$networks/gpc.json")" Doubtful "but no rea
 like "$(cat "$work/unrated.txt")" "link used" "traffic has a column of the link's use"
 unlike "$(cat "$work/unrated.txt")" "[0-9]\.[0-9] %" \
 	"which is empty where no bandwidth is stated"
+# Fault 47: by which routing seconds are, beside links loaded by another.
+df=(--network "$networks/quickstart.json" --signature
+	"$here/../../etc/signatures/halo-16.json" --ranks-per-node 1)
+for routing in static-indirect adaptive-hybrid; do
+	like "$("$commplace" traffic "${df[@]}" --routing $routing)" \
+		"communication, minimal routing +alone" "traffic, $routing: seconds are minimal routing's"
+done
+text=$("$commplace" place "${df[@]}" --nodes 16 --policy random-nodes --routing static-indirect)
+like "$text" "communication, minimal routing +slowdown" "place: likewise"
+unlike "$("$commplace" traffic "${df[@]}" --routing static-direct)" "minimal routing" \
+	"but not where they are of the routing in force"
+# Fault 67: what a placement is in node hours.
+like "$text" "
+The network states no bandwidths: what that is in node hours is not known\." \
+	"place: no node hours without bandwidths"
 text=$("$commplace" place --network "$networks/gpc.json" --signature \
 	"$work/bt.json" --nodes 2 --policy linear)
+like "$text" "
+Each run communicates ([^ ]+) s, linear \1 s .\+0.0 %.: 0 node hours less on 2 nodes\." \
+	"place: node hours, of linear against itself"
 unlike "$text" "running jobs" "place: nothing of running jobs where there are none"
 like "$text" "seed  max congestion \(s\)  mean \(s\)  hop-bytes  mapped max \(s\)" \
 	"congestion is seconds"

@@ -120,18 +120,26 @@ static int64_t days_from_civil(int64_t y, int m, int d)
 	       (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1 - 719468;
 }
 
-/* Seconds, or a date and time. */
+/* The rest of a number behind its whole part: nothing, or "." and digits. */
+static bool is_fraction(const char *text)
+{
+	return !*text || (text[0] == '.' && text[1] &&
+	                  !text[1 + strspn(text + 1, "0123456789")]);
+}
+
+/* Seconds, or a date and time, perhaps with a fraction. */
 static int moment(const char *text, double *out, struct cpl_error *err)
 {
 	int y, m, d, hour, minute, second, n = 0;
 
 	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &y, &m, &d, &hour,
 	           &minute, &second, &n) == 6 &&
-	    !text[n] && m >= 1 && m <= 12 && d >= 1 && d <= 31 && hour >= 0 &&
-	    hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 &&
-	    second <= 60) {
+	    is_fraction(text + n) && m >= 1 && m <= 12 && d >= 1 && d <= 31 &&
+	    hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 &&
+	    second >= 0 && second <= 60) {
 		*out = 86400.0 * (double)days_from_civil(y, m, d) +
-		       3600.0 * hour + 60.0 * minute + second;
+		       3600.0 * hour + 60.0 * minute + second +
+		       (text[n] ? strtod(text + n, NULL) : 0);
 		return 0;
 	}
 	return number("Submit", text, out, err);
