@@ -38,7 +38,9 @@ fresh_run() {
 	package=$(sed -n 's/ *#.*//; /^apt-get update$/p; /^apt-get .*[.][/]/p' \
 		"$COMMPLACE_SOURCE/README.md")
 	is "$(wc -l <<<"$package")" 3 "the README says how packages are made"
-	fresh_try ./quickstart ./quickstart
+	fresh_try ./quickstart bash -o pipefail -ec "./quickstart | tee /tmp/quickstart.out
+		grep 'ms where stock Slurm puts it' /tmp/quickstart.out
+		grep 'commplace compare --network' /tmp/quickstart.out"
 	fresh_try "$(paste -sd';' <<<"$package")" bash -ec "$package
 		commplace --version
 		dpkg -L slurm-commplace-plugins | grep select_cons_tres_commplace.so"

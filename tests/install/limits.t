@@ -79,4 +79,7 @@ runs "make check" check
 output=$(COMMPLACE_TEST_PATIENCE=0.001 check 2>&1)
 isnt $? 0 "make check heeds limits, too"
 like "$output" "test_store: not ended within its limit of 0.3 s" "and says whose"
+# Fault 61: JSON was read by Python, which nobody installs.
+is "$(cd "$here/.." && grep -lE '(^|[^-_./a-z])python3?( |$)' -r golden record bad-input slurm tools \
+	--include='*.t' --include='*.bash' --include=run)" "" "no test file calls Python"
 done_testing

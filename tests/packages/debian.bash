@@ -93,6 +93,8 @@ use_library() {
 logged "a program builds with libcommplace-dev" use_library
 logged "./quickstart --installed" ./quickstart --installed
 diag "$(grep -E 'busiest|Loop|Total' "$log")"
+like "$(cat "$log")" "Did it get faster.*ms where stock Slurm puts it and [0-9.]+ ms here.*
+  commplace compare --network" "it says whether the program got faster, and what to do next"
 
 # A cluster of the test's own.
 export COMMPLACE_PREFIX=/usr
