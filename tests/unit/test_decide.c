@@ -616,6 +616,89 @@ static void test_budget(void **state)
 	}
 }
 
+static int count_evaluated(const struct cpl_decision *d, int *mapped)
+{
+	int n = 0;
+
+	*mapped = 0;
+	for (int i = 0; i < d->n_candidates; i++) {
+		n += d->candidate[i].evaluated;
+		*mapped += d->candidate[i].is_mapped;
+	}
+	return n;
+}
+
+static double busiest(const struct cpl_decision *d)
+{
+	struct cpl_figures f;
+
+	cpl_candidate_figures(&d->candidate[d->chosen], &f);
+	return f.metrics.max_congestion;
+}
+
+/* With little work the stock nodes are taken unseen; with more the more candidates
+ * are judged and mapped, each time the same, and none too many; with enough it is
+ * the decision without a limit. */
+static void check_work(const char *network, const char *policy)
+{
+	static const long work[] = {1,      2000,   10000,  20000,   50000,
+	                            100000, 200000, 500000, 50000000};
+	struct cpl_decision first, again, all;
+	struct setting s;
+	int stock[16], k = 0, before = 0, mapped, few = 0;
+
+	set_up(&s, network, 16, 4, policy, 3);
+	for (int i = s.net->n_nodes - 1; k < 16; i--)
+		if (s.free_node[i])
+			stock[k++] = i;
+	s.req.stock = stock;
+	s.req.mapper = &cpl_mapper_quick;
+	decide(&s, &all);
+	for (size_t i = 0; i < sizeof(work) / sizeof(*work); i++) {
+		int n;
+
+		s.req.work = work[i];
+		decide(&s, &first);
+		decide(&s, &again);
+		check_nodes(&s, &first);
+		assert_memory_equal(first.node, again.node,
+		                    16 * sizeof(*first.node));
+		n = count_evaluated(&first, &mapped);
+		assert_true(n >= before);
+		before = n;
+		assert_true(n * 16L <= work[i] || !first.cut_short);
+		few += first.cut_short && n > 2;
+		if (!i) {
+			assert_int_equal(n, 0);
+			assert_memory_equal(first.node, stock, sizeof(stock));
+		} else if (n) {
+			assert_true(first.candidate[first.chosen].evaluated);
+		}
+		if (!first.cut_short) {
+			assert_memory_equal(first.node, all.node,
+			                    16 * sizeof(*all.node));
+			assert_true(busiest(&first) == busiest(&all));
+		}
+		assert_true(i || first.cut_short);
+		if (work[i] == 50000000)
+			assert_false(first.cut_short);
+		cpl_decision_free(&first);
+		cpl_decision_free(&again);
+	}
+	assert_true(few > 0);
+	cpl_decision_free(&all);
+	tear_down(&s);
+}
+
+static void test_work(void **state)
+{
+	(void)state;
+	check_work(dragonfly_text, "auto");
+	check_work(dragonfly_text, "traffic");
+	check_work(torus_text, "auto");
+	check_work(torus_text, "traffic");
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -1137,6 +1220,7 @@ int main(void)
 	        cmocka_unit_test(test_background_is_avoided),
 	        cmocka_unit_test(test_without_signature),
 	        cmocka_unit_test(test_budget),
+	        cmocka_unit_test(test_work),
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_objective),
 	        cmocka_unit_test(test_objectives_of_others),

@@ -27,8 +27,8 @@ static void set_tick(int64_t ns)
 	tick = ns;
 }
 
-/* The default times of a site, and profiles in memory. */
-static void begin(void)
+/* The default times of a site but for this line, and profiles in memory. */
+static void begin_with(const char *line)
 {
 	char text[256];
 
@@ -36,11 +36,16 @@ static void begin(void)
 	set_tick(0);
 	snprintf(text, sizeof(text),
 	         "NetworkFile=%s/network.json\nProfileDir=%s\n"
-	         "StateDir=%s/state\n",
-	         dir, dir, dir);
+	         "StateDir=%s/state\n%s\n",
+	         dir, dir, dir, line);
 	put("commplace.conf", text);
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
 	all_free();
+}
+
+static void begin(void)
+{
+	begin_with("");
 }
 
 /* Has the job's profile come? */
@@ -245,6 +250,51 @@ static void test_groups_of_large_jobs_grow_elsewhere(void **state)
 	assert_false(record()->cut_short);
 }
 
+/* The profile is in memory and its groups are grown, whatever time that takes. */
+static void settle(const struct cpl_engine_request *req)
+{
+	for (int i = 0; i < 4; i++) {
+		all_free();
+		set_tick(1);
+		ask(req);
+		set_tick(0);
+		assert_true(cpl_engine_idle(engine, WAIT_MS));
+	}
+}
+
+/* Fault: dense jobs had other nodes from run to run, since a clock ended their
+ * search. Now counted work does, as much as the time that is allowed has room for,
+ * though here no time passes. */
+static void test_work_ends_before_the_clock(void **state)
+{
+	struct cpl_engine_request req = request(20, "d300", "auto", 30);
+	int host[30];
+
+	put("d300.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, "
+	    "\"ranks\": 300, \"phases\": [{\"pattern\": {\"type\": "
+	    "\"many-to-many\", \"dims\": [300], \"axis\": 0, "
+	    "\"bytes\": 8}}]}");
+	begin_with("MaxDecisionTime=1ms");
+	settle(&req);
+	for (int i = 0; i < 3; i++) {
+		all_free();
+		set_tick(1);
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_true(record()->cut_short);
+		assert_true(i == 0 ||
+		            !memcmp(host, fake.host, sizeof(host)));
+		memcpy(host, fake.host, sizeof(host));
+		set_tick(0);
+	}
+	begin_with("MaxDecisionTime=50ms");
+	settle(&req);
+	all_free();
+	set_tick(1);
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_false(record()->cut_short);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +306,7 @@ int main(void)
 	        T(test_stock_nodes_are_mapped_once),
 	        T(test_stock_nodes_are_what_is_known),
 	        T(test_groups_of_large_jobs_grow_elsewhere),
+	        T(test_work_ends_before_the_clock),
 #undef T
 	};
 

@@ -44,8 +44,9 @@
  * where it breaks no more than that, and what it finds is a candidate like the
  * others.
  *
- * Work is limited by counts, not by the clock. A budget that runs out before
- * ends the decision at the last of these points that was reached: the stock
+ * Work is limited by counts, not by the clock: of the stages by themselves, and
+ * of all together where the request says so (judge_work.c). A budget that runs out
+ * before ends the decision at the last of these points that was reached: the stock
  * nodes, without them linear; the better of both; the best before mapping; the
  * best with its rank order; the search's own points; the end. Each is the same
  * for the same request, whatever the machine's speed, but that between the
@@ -67,6 +68,9 @@
 
 /* Seeds tried for each random policy under "auto": seed, seed + 1, ... */
 #define CPL_DECIDE_SEEDS 4
+/* Work (see there) that an ordinary machine of today does in a millisecond, with
+ * room for a slow one. */
+#define CPL_DECIDE_WORK_MS 85000L
 
 /* Ranks times nodes, and entries, of jobs whose candidates' seconds are told
  * within the time of a decision whatever the objective. */
@@ -121,6 +125,13 @@ struct cpl_decide_request {
 	 * objectives, max_injection and bytes: O(links) for each. The decision
 	 * is the same. */
 	bool all_metrics;
+	/*
+	 * Optional: work, in links of routes looked at, some 5 to 10 ns each. What
+	 * would be beyond it is left out, and the decision is cut_short; the same
+	 * is on every machine, so where it ends before the budget no clock has a
+	 * say. 0: no limit but those that every decision has.
+	 */
+	long work;
 	/* Optional budget: called between evaluations with `arg`; true ends
 	 * the decision at the last point reached, see above. */
 	bool (*expired)(void *arg);

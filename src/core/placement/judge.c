@@ -339,7 +339,7 @@ static int begin(struct judge *j, struct cpl_error *err)
 	    cpl_whole_units_open(&j->units, req->place.net, req->place.free,
 	                         req->keep_whole, err))
 		return -1;
-	return open_times(j, err) ||
+	return open_times(j, err) || cpl_judge_begin_work(j, err) ||
 	                       cpl_quick_open(&j->quick, &j->map, j->reach,
 	                                      list_reach(j), req->all_metrics,
 	                                      !cpl_judge_is_quick(j), err)
@@ -440,15 +440,23 @@ static int fall_back(struct judge *j, int n, struct cpl_error *err)
 	return c[out->chosen].evaluated ? 0 : place(j, out->chosen, err);
 }
 
-/* In turn, the scheduler's own nodes second. */
+/* A further seed of a policy is for what work is left. */
+static bool is_later(const struct judge *j, int i)
+{
+	return j->out->candidate[i].seed != j->req->place.seed;
+}
+
+/* In turn, the scheduler's own nodes second; first seeds before all others. */
 static int place_in_turn(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
 	int stock = stock_of(j, n);
 
-	for (int k = 0; k < n; k++) {
-		int i = k && stock ? k == 1 ? stock : k - 1 : k;
+	for (int k = 0; k < 2 * n; k++) {
+		int m = k % n, i = m && stock ? m == 1 ? stock : m - 1 : m;
 
+		if (is_later(j, i) != (k >= n))
+			continue;
 		if (k > 0 && cpl_judge_no_budget(j))
 			return fall_back(j, n, err);
 		if (place(j, i, err))
@@ -456,6 +464,14 @@ static int place_in_turn(struct judge *j, int n, struct cpl_error *err)
 		if (i == 0 && out->candidate[0].policy->place &&
 		    cpl_judge_no_budget(j))
 			return fall_back(j, n, err);
+		/* Of the first and the scheduler's own nodes both or none. */
+		if (!(i && i == stock) && n > 1 &&
+		    !cpl_judge_affords(j, j->layout[i].node, i ? 1 : 2, 0)) {
+			if (i)
+				continue;
+			out->cut_short = true;
+			return fall_back(j, n, err);
+		}
 		if (evaluate(j, &j->quick, i, &out->cut_short, err))
 			return -1;
 	}
@@ -478,6 +494,8 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 	for (int i = 1; i < n; i++) {
 		struct cpl_figures f, best_f;
 
+		if (!c[i].evaluated)
+			continue;
 		figures_of(&c[i], &f);
 		figures_of(&c[best], &best_f);
 		if ((j->mapper ? cpl_judge_comes_before
@@ -557,12 +575,13 @@ static int judge(struct judge *j, struct cpl_error *err)
 	if (j->mapper && !out->cut_short &&
 	    (cpl_judge_map(j, n, err) || take(j, err)))
 		return -1;
-	if (searches && !out->cut_short &&
+	if (searches && !out->cut_short && cpl_judge_can_search(j) &&
 	    (cpl_judge_search(j, n, err) || take(j, err)))
 		return -1;
 	if (out->candidate[n - 1].policy == &cpl_placement_stock &&
 	    (cpl_judge_stated(j, n - 1, err) || take(j, err)))
 		return -1;
+	out->cut_short |= j->limited;
 	return 0;
 }
 
@@ -576,7 +595,7 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 	int rc = -1;
 
 	/* Seconds and units are looked at for one candidate after the other. */
-	if (!req->expired && !req->phase && !req->keep_whole)
+	if (!req->expired && !req->work && !req->phase && !req->keep_whole)
 		j.team = req->team;
 	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
 		j.mapper = req->mapper;

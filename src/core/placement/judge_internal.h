@@ -42,6 +42,11 @@ struct judge {
 	const struct cpl_mapper *mapper; /* NULL: blocks */
 	bool proxy; /* another mapper is meant, which would take too long */
 	struct cpl_whole_units units; /* with keep_whole */
+	/* With limited work: [n_stations] 0, what is spent, and whether something
+	 * was left out. */
+	unsigned char *station;
+	long spent;
+	bool limited;
 	struct cpl_arena arena;
 };
 
@@ -78,6 +83,19 @@ int cpl_judge_times(struct judge *j, const int *node, const int *of,
                     struct cpl_candidate *c, struct cpl_error *err);
 /* What candidate i breaks of the units to be kept, if any. */
 void cpl_judge_broken(struct judge *j, int i);
+
+/* judge_work.c */
+
+int cpl_judge_begin_work(struct judge *j, struct cpl_error *err);
+/* Is there work left for so many evaluations on node[], and more? It is spent then;
+ * else the decision is limited. O(hosts). */
+bool cpl_judge_affords(struct judge *j, const int *node, int evaluations,
+                       long more);
+/* Is there any left to search on from the chosen one, and is it known how? */
+bool cpl_judge_can_search(struct judge *j);
+/* What is left, `most` at the most; below that the decision is limited. May be
+ * below 0. */
+long cpl_judge_work_left(struct judge *j, long most);
 
 /* judge_each.c */
 

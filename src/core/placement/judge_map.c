@@ -20,6 +20,11 @@
 /* What a flow between hosts costs to place; how often mapping does that. */
 #define FLOW_WORK 8
 #define LOOKS 4
+/* Where work is limited: evaluations that a look takes, and what it takes to watch a
+ * link in searches. */
+#define LOOKED 2
+#define LOOKED_SMALL 6
+#define WATCH_WORK 4L
 
 /* What may come of it. */
 static int look(struct judge *j, struct cpl_quick *quick, int i,
@@ -29,7 +34,9 @@ static int look(struct judge *j, struct cpl_quick *quick, int i,
 	struct cpl_figures block = l->promise;
 
 	(void)cut_short;
-	if (cpl_judge_no_budget(j))
+	if (!j->out->candidate[i].evaluated || cpl_judge_no_budget(j) ||
+	    !cpl_judge_affords(j, l->node,
+	                       j->quick.small ? LOOKED_SMALL : LOOKED, 0))
 		return 0;
 	free(l->mapped.own);
 	l->mapped.own = NULL;
@@ -57,12 +64,40 @@ int cpl_judge_map_by_name(struct judge *j, const int *node,
 	return 0;
 }
 
+/* The work of what comes before the search on one candidate. */
+static long look_work(const struct judge *j)
+{
+	return LOOKS * FLOW_WORK * (long)j->quick.block.hosts->n_entries;
+}
+
+/* Once, before the first search. */
+static long watch_work(const struct judge *j)
+{
+	return j->quick.watches ? 0 : WATCH_WORK * j->req->place.net->n_links;
+}
+
+/* The work of mapping one candidate. */
+static long map_work(const struct judge *j)
+{
+	long work = look_work(j) + CPL_QUICK_WORK;
+
+	if (!cpl_judge_is_quick(j))
+		work += 2 * (long)j->ranks * j->n +
+		        FLOW_WORK * (long)j->req->comm->n_entries;
+	return work;
+}
+
 static int map_candidate(struct judge *j, struct cpl_quick *quick, int i,
                          bool *cut_short, struct cpl_error *err)
 {
 	struct cpl_candidate *c = &j->out->candidate[i];
 	struct layout *l = &j->layout[i];
 
+	if (!c->evaluated ||
+	    !cpl_judge_affords(j, l->node, l->looked ? 2 : 4,
+	                       map_work(j) - look_work(j) +
+	                               watch_work(j)))
+		return 0;
 	free(l->mapped.own);
 	l->mapped.own = NULL;
 	if (cpl_judge_is_quick(j) ? cpl_quick_map(quick, l->node, l->looked,
@@ -85,18 +120,6 @@ static bool is_baseline(const struct cpl_candidate *c)
 	       c->policy == &cpl_placement_keep_whole ||
 	       c->policy == &cpl_placement_best_fit ||
 	       c->policy == &cpl_placement_stock;
-}
-
-/* The work of mapping one candidate. */
-static long map_work(const struct judge *j)
-{
-	long flows = (long)j->quick.block.hosts->n_entries;
-	long work = LOOKS * FLOW_WORK * flows + CPL_QUICK_WORK;
-
-	if (!cpl_judge_is_quick(j))
-		work += 2 * (long)j->ranks * j->n +
-		        FLOW_WORK * (long)j->req->comm->n_entries;
-	return work;
 }
 
 /* Next by what is known: the best that is not mapped yet, ties to the first; -1:
@@ -144,7 +167,9 @@ static int list_best(struct judge *j, int n, long work, int *list)
 	if (!done)
 		return 0;
 	for (int i = 0; i < n; i++)
-		if (is_baseline(&c[i]))
+		if (!c[i].evaluated)
+			done[i] = true;
+		else if (is_baseline(&c[i]))
 			done[list[m++] = i] = true;
 	most = (int)((j->quick.small ? JUDGE_WORK_SMALL : JUDGE_WORK) / work) -
 	       BASELINES;
@@ -166,8 +191,7 @@ static int list_best(struct judge *j, int n, long work, int *list)
 static int look_at_some(struct judge *j, int n, int *list,
                         struct cpl_error *err)
 {
-	long work = LOOKS * FLOW_WORK * (long)j->quick.block.hosts->n_entries;
-	int m = j->quick.small ? n : list_best(j, n, work + 1, list);
+	int m = j->quick.small ? n : list_best(j, n, look_work(j) + 1, list);
 
 	return cpl_judge_each(j, j->quick.small ? NULL : list, m, look, err);
 }
@@ -212,7 +236,7 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 		return cpl_fail_memory(err);
 	if (cpl_judge_each(j, list, m, map_candidate, err))
 		return -1;
-	if (out->cut_short) {
+	if (out->cut_short || j->limited) {
 		fall_back(j, n);
 		return 0;
 	}

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
-/* Links of routes that the search looks at, as in judge_map.c. */
+/* Links of routes that the search looks at, as in judge_map.c; and beyond what is
+ * left of limited work. */
 #define SEARCH_WORK 600000L
+#define SEARCH_MORE (SEARCH_WORK / 2)
 
 /* Where units are to be kept whole, what the search may go to: no unit that its
  * start leaves whole; and what it may not leave: units that the start takes all
@@ -63,7 +65,8 @@ static int search_from(struct judge *j, const struct layout *from,
 	        .free = req->place.free,
 	        .required = req->place.required,
 	        .n_required = req->place.n_required,
-	        .work = SEARCH_WORK,
+	        .work = SEARCH_MORE + cpl_judge_work_left(
+	                                      j, SEARCH_WORK - SEARCH_MORE),
 	        .moves = j->quick.watches ? &j->quick.moves : NULL,
 	        .expired = req->expired,
 	        .expired_arg = req->expired_arg,

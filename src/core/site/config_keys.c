@@ -378,10 +378,10 @@ static const struct rule rules[] = {
 	  "Where users have profiles of their own, such as "
 	  "`/home/%u/.commplace/profiles`: %u is the user's name, %U the "
 	  "number. A job's profile is looked for there first. slurmctld reads "
-	  "with the user's rights where it runs as root, else with its own, "
+	  "with the user's rights where it runs as root, else with its own, to "
+	  "which homes of mode 0700 are shut (commplace-config(1) counts them), "
 	  "and takes files that belong to the user only. The file system must "
-	  "be one that no user can make hang. `none`: there are none but those "
-	  "of ProfileDir."},
+	  "be one that no user can make hang. `none`: only those of ProfileDir."},
 	 set_user_dir, AT(user_profile_dir)},
 	{{"StateDir", "PATH", "/var/lib/commplace/state", GENERAL,
 	  "Where decisions are written, one file per job; SlurmUser writes "
@@ -457,9 +457,10 @@ static const struct rule rules[] = {
 	  "placements as MaxDecisionTime allows."},
 	 set_routing, AT(routing)},
 	{{"MaxDecisionTime", "TIME", "20ms", ANY,
-	  "Milliseconds, also written `200ms` or `2s`; 1ms to 60s. When it "
-	  "has passed, the best answer so far is taken. A submission waits no "
-	  "longer for its profile to be read. In a Partition or Match line it "
+	  "Milliseconds, also written `200ms` or `2s`; 1ms to 60s. A search "
+	  "ends before, by counted work, so that it ends alike each time; when "
+	  "the time has passed, the best answer so far is taken. A submission "
+	  "waits no longer for its profile. In a Partition or Match line it "
 	  "is for the choice of nodes of the line's jobs."},
 	 set_time, AT(max_decision_ms), ON_LINE(max_decision_ms)},
 	{{"MaxPassTime", "TIME", "500ms", GENERAL,

@@ -232,6 +232,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	                                           d->deadline, err),
 	        .rates = engine_rates_by(engine, d->want.objective, d->deadline,
 	                                 err),
+	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,
 	};
