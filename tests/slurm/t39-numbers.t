@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One line of any user with numbers that nobody can mean, --overcommit being as
-# large as they like: slurmctld, held to 1 GiB, goes on with as much memory as the
-# stock plugin's for the same line, also when it finds the job in its saved state.
+# One line of any user with numbers and texts that nobody can mean, --overcommit
+# being as large as they like: slurmctld, held to 1 GiB, goes on with as much memory
+# as the stock plugin's for the same line, also when it finds the job in its saved
+# state.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_DEBUG_FLAGS=
@@ -87,6 +88,40 @@ done <<-END
 	the end of what sbatch reads|-N2 -n2147483646 -O --comm-profile=pairs8
 	parts of a whole|${big[*]} --comm-profile=pairs8 : ${big[*]}
 	an array|${big[*]} --comm-profile=pairs8 --array=1-4
+END
+# What Slurm refuses, or keeps for a machine that is larger.
+long=$(printf 'x%.0s' {1..100000})
+parts=$(printf -- '-n1 --comm-profile=pairs8 : %.0s' {1..40})
+while IFS='|' read -r what options; do
+	reset_most
+	# shellcheck disable=SC2086
+	as_user timeout 60 sbatch --wrap='sleep 1' $options \
+		>"$CLUSTER/said" 2>&1 </dev/null
+	ok $(($? == 124)) "$what: sbatch has its answer"
+	[ "$(grep 'commplace: ' "$CLUSTER/said" | wc -L)" -lt 1024 ]
+	ok $? "$what: which is short where it is ours"
+	sleep 1
+	near "$stock" "$what"
+	cancel_all
+done <<-END
+	CPUs of a task|-N2 -n2 -c2147483647 --comm-profile=pairs8
+	as many as 16 bits hold|-N2 -n2 -c65533 -O --comm-profile=pairs8
+	tasks of a node|-N2 --ntasks-per-node=2147483647 -O --comm-profile=pairs8
+	as many on two nodes|-N2 --ntasks-per-node=65533 -O --comm-profile=pairs8
+	tasks of a socket|-N2 -n8 --ntasks-per-socket=2147483647 --comm-profile=pairs8
+	tasks of a core|-N2 -n8 --ntasks-per-core=2147483647 --comm-profile=pairs8
+	nodes|-N2147483647 --comm-profile=pairs8
+	up to so many nodes|-N1-2147483647 -n8 --comm-profile=pairs8
+	a plane|-N2 -n131070 -O -m plane=65533 --comm-profile=pairs8
+	a plane of one|-N2 -n131071 -O -m plane=1 --placement-policy=linear
+	elements of an array|-N2 -n8 --array=0-2147483647 --comm-profile=pairs8
+	an element's number|-N2 -n8 --array=2147483646 --comm-profile=pairs8
+	many parts|$parts -n1
+	a profile's name|-N2 -n8 --comm-profile=$long
+	a policy's name|-N2 -n8 --placement-policy=$long
+	an order's name|-N2 -n8 --rank-mapping=$long
+	a recording's name|-N2 -n8 --comm-record=$long
+	a job's name|-N2 -n8 --comm-profile=pairs8 -J $long
 END
 is "$(find "$CLUSTER/decisions" -name '*.json' -size +64k | wc -l)" 0 \
 	"no record of a decision is large"
