@@ -410,10 +410,10 @@ static void assert_short(const struct job *j, size_t i)
 static void lengths(void **state)
 {
 	static const char *const names[] = {
-	        "COMM_PROFILE=",         "COMM_PLACEMENT_POLICY=",
-	        "COMM_RANK_MAPPING=",    "COMM_RECORD=",
-	        OPTION "comm_profile=",  OPTION "placement_policy=",
-	        OPTION "comm_record=",   "COMM_PROFILE",
+	        "COMM_PROFILE=",          "COMM_PLACEMENT_POLICY=",
+	        "COMM_RANK_MAPPING=",     "COMM_RECORD=",
+	        OPTION "comm_profile=",   OPTION "placement_policy=",
+	        OPTION "comm_record=",    "COMM_PROFILE",
 	        "COMM_PROFILE_AND_MORE=",
 	};
 	static const size_t sizes[] = {256, 4096, 1 << 20, 16 << 20};
@@ -430,7 +430,8 @@ static void lengths(void **state)
 		j.d->spank_job_env[1] = long_text(names[i % n], sizes[i / n]);
 		j.rc = submit(j.d, 1000, &j.message);
 		/* A recording's name is for its user's own programs. */
-		if (j.rc != (i % n < 7 && i % n != 3 && i % n != 6 ? EINVAL : 0))
+		if (j.rc !=
+		    (i % n < 7 && i % n != 3 && i % n != 6 ? EINVAL : 0))
 			fail_msg("row %zu: rc %d", i, j.rc);
 		assert_short(&j, i);
 		done(&j);
@@ -483,8 +484,9 @@ static void numbers(void **state)
 	                                INFINITE - 1,
 	                                INFINITE,
 	                                NO_VAL};
-	static const uint16_t narrow[] = {0, 1, INT16_MAX, INT16_MAX + 1,
-	                                  NO_VAL16 - 1, NO_VAL16, INFINITE16};
+	static const uint16_t narrow[] = {
+	        0,        1,         INT16_MAX, INT16_MAX + 1, NO_VAL16 - 1,
+	        NO_VAL16, INFINITE16};
 	const size_t n = sizeof(wide) / sizeof(*wide);
 	const size_t m = sizeof(narrow) / sizeof(*narrow);
 
@@ -496,13 +498,13 @@ static void numbers(void **state)
 		put_config(i % 2 ? "RankMismatch=reject" : "");
 		run(&j, "A=1", "x", 0, NULL);
 		append_env(&j, "COMM_PROFILE=milc");
-		*(uint32_t *[]){&j.d->num_tasks,     &j.d->min_nodes,
-		                &j.d->max_nodes,     &j.d->min_cpus,
-		                &j.d->max_cpus,      &j.d->het_job_offset,
+		*(uint32_t *[]){&j.d->num_tasks, &j.d->min_nodes,
+		                &j.d->max_nodes, &j.d->min_cpus,
+		                &j.d->max_cpus,  &j.d->het_job_offset,
 		                &j.d->job_id}[i / n / m] = w;
-		*(uint16_t *[]){&j.d->ntasks_per_node, &j.d->ntasks_per_core,
+		*(uint16_t *[]){&j.d->ntasks_per_node,   &j.d->ntasks_per_core,
 		                &j.d->ntasks_per_socket, &j.d->ntasks_per_tres,
-		                &j.d->cpus_per_task, &j.d->ntasks_per_board,
+		                &j.d->cpus_per_task,     &j.d->ntasks_per_board,
 		                &j.d->pn_min_cpus}[i % 7] = s;
 		if (i / n / m == 2 || i % 7 == 0)
 			j.d->min_nodes = wide[(i + 3) % n];
@@ -738,18 +740,13 @@ static void symbols(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        T(symbols),          T(table),
-	        T(tasks_of_nodes),
-	        T(comment_kept),     T(attached),
-	        T(opted_out),        T(partition),
-	        T(facts),
-	        T(lengths),          T(long_facts),
-	        T(numbers),
-	        T(tasks_per_node),   T(config_changes),
-	        T(no_config),        T(modify_passes),
-	        T(names_in_the_log), T(stock_partition),
-	        T(nodes_only),       T(recorded),
-	        T(sampled),
+	        T(symbols),          T(table),           T(tasks_of_nodes),
+	        T(comment_kept),     T(attached),        T(opted_out),
+	        T(partition),        T(facts),           T(lengths),
+	        T(long_facts),       T(numbers),         T(tasks_per_node),
+	        T(config_changes),   T(no_config),       T(modify_passes),
+	        T(names_in_the_log), T(stock_partition), T(nodes_only),
+	        T(recorded),         T(sampled),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

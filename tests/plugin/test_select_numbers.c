@@ -114,9 +114,9 @@ static void test_other_numbers(void **state)
 static void test_wide_numbers(void **state)
 {
 	static const uint64_t ends[] = {
-	        0,          1,        INT32_MAX, (1u << 31),
-	        (1u << 31) + 1, NO_VAL - 1, INFINITE,  NO_VAL,
-	        INT64_MAX,  MEM_PER_CPU | 1, UINT64_MAX,
+	        0,          1,        INT32_MAX, (1u << 31), (1u << 31) + 1,
+	        NO_VAL - 1, INFINITE, NO_VAL,    INT64_MAX,  MEM_PER_CPU | 1,
+	        UINT64_MAX,
 	};
 	const size_t n = sizeof(ends) / sizeof(*ends);
 	const long before = most();
@@ -128,11 +128,11 @@ static void test_wide_numbers(void **state)
 		                              .policy = "random-groups"};
 		job_record_t *job = controller_job(&options);
 		uint32_t *field[] = {
-		        &job->array_job_id,      &job->array_task_id,
-		        &job->het_job_offset,    &job->req_switch,
-		        &job->details->min_cpus, &job->details->max_cpus,
+		        &job->array_job_id,       &job->array_task_id,
+		        &job->het_job_offset,     &job->req_switch,
+		        &job->details->min_cpus,  &job->details->max_cpus,
 		        &job->details->min_nodes, &job->details->max_nodes,
-		        &job->time_limit,        &job->priority,
+		        &job->time_limit,         &job->priority,
 		};
 		bitstr_t *bitmap = controller_candidates(job);
 		uint64_t end = ends[i % n];
@@ -161,9 +161,8 @@ static void test_wide_numbers(void **state)
 static void test_laid_out_in_time(void **state)
 {
 	static const uint32_t tasks[] = {2 * 4096, 2 * UINT16_MAX, 200000000};
-	struct job_options options = {.nodes = 2,
-	                              .profile = "ring16",
-	                              .policy = "random-groups"};
+	struct job_options options = {
+	        .nodes = 2, .profile = "ring16", .policy = "random-groups"};
 
 	for (size_t i = 0; i < 3; i++) {
 		job_record_t *job = controller_job(&options);

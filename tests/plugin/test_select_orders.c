@@ -297,10 +297,8 @@ static void test_who_is_told_of_a_recording(void **state)
 /* Slurm counts what it adds to a job's variables in 16 bits. */
 static void test_as_many_variables_as_counted(void **state)
 {
-	struct job_options options = {.nodes = 4,
-	                              .tasks = 16,
-	                              .exclusive = true,
-	                              .record = "app"};
+	struct job_options options = {
+	        .nodes = 4, .tasks = 16, .exclusive = true, .record = "app"};
 	job_record_t *job = controller_job(&options);
 
 	xfree(job->details->env_sup);
@@ -409,18 +407,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 #if CPLSLURM_SERIES < 2411
-	        cmocka_unit_test(test_excerpts_change_hands),
+		cmocka_unit_test(test_excerpts_change_hands),
 #endif
-	        T(test_steps_follow_the_plan),
-	        T(test_steps_that_keep_the_default),
-	        T(test_arguments_of_the_program_are_no_distribution),
-	        T(test_marks_tell_what_was_stated),
-	        T(test_marks_are_asked_for),
-	        T(test_orders_of_components),
-	        T(test_who_is_told_of_a_recording),
-	        T(test_as_many_variables_as_counted),
-	        T(test_a_stated_order_is_on_record),
-	        T(test_plan_survives_a_restart),
+		T(test_steps_follow_the_plan),
+		T(test_steps_that_keep_the_default),
+		T(test_arguments_of_the_program_are_no_distribution),
+		T(test_marks_tell_what_was_stated),
+		T(test_marks_are_asked_for),
+		T(test_orders_of_components),
+		T(test_who_is_told_of_a_recording),
+		T(test_as_many_variables_as_counted),
+		T(test_a_stated_order_is_on_record),
+		T(test_plan_survives_a_restart),
 #undef T
 	};
 

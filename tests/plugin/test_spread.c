@@ -42,10 +42,9 @@ static void make(int i, struct draw *d)
 	};
 	static const uint32_t flags[] = {0, SLURM_DIST_PACK_NODES,
 	                                 SLURM_DIST_NO_PACK_NODES};
-	static const uint16_t each[] = {1, 1, 0, 2, 3, 70, 256, NO_VAL16,
-	                                UINT16_MAX};
-	static const uint16_t planes[] = {0,  1,   2,   3,
-	                                  17, 256, 511, NO_VAL16};
+	static const uint16_t each[] = {1,  1,   0,        2,         3,
+	                                70, 256, NO_VAL16, UINT16_MAX};
+	static const uint16_t planes[] = {0, 1, 2, 3, 17, 256, 511, NO_VAL16};
 
 	*d = (struct draw){
 	        .over = {.cpus = d->cpus,
@@ -150,7 +149,8 @@ static void test_as_slurm(void **state)
 	assert_true(laid_out > DRAWS / 2);
 }
 
-/* Slurm looks once at what slurm.conf says of it, so in a process of its own. */
+/* Slurm looks once at what slurm.conf says of it, so in a process of its own.
+ */
 static void test_as_slurm_packed(void **state)
 {
 	int laid_out = 0, status;

@@ -370,8 +370,7 @@ static void test_gpus_of_tasks(void **state)
 	        {"gpu:per_task:4294967297", 0, 0x81, false, "0 7 0 0"},
 	        {"gpu:map_gpu:7*9223372036854775807", 0, 0xff, false,
 	         "7 7 7 7"},
-	        {"gpu:map_gpu:99999999999999999999", 0, 0x81, false,
-	         "0 0 0 0"},
+	        {"gpu:map_gpu:99999999999999999999", 0, 0x81, false, "0 0 0 0"},
 	        {many_words, 0, 0xff, false, NULL},
 	};
 

@@ -600,7 +600,7 @@ static void test_numbers(void **state)
 	for (size_t i = 0; i < 9 * n; i++) {
 		launch_tasks_request_msg_t *req = new_request(4, NULL);
 		uint16_t *narrow[] = {
-		        &req->cpus_per_task,    &req->ntasks_per_core,
+		        &req->cpus_per_task,     &req->ntasks_per_core,
 		        &req->ntasks_per_socket, &req->threads_per_core,
 		        &req->job_core_spec,
 		};

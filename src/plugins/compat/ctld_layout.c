@@ -2,9 +2,10 @@
 /*
  * The ranks of a step over a whole job, where slurmctld would lay them out.
  * slurm_step_layout_create() of every series does the same: it ends the process
- * where memory is out for as many tasks as a user states, takes a block of memory
- * anew for each of a cyclic layout, and with -m plane it turns up to 65,534 times on
- * a full node, for ever on one of more than 65,535 tasks. Here memory is by nodes only, and time by ranks.
+ * where memory is out for as many tasks as a user states, takes a block of
+ * memory anew for each of a cyclic layout, and with -m plane it turns up to
+ * 65,534 times on a full node, for ever on one of more than 65,535 tasks. Here
+ * memory is by nodes only, and time by ranks.
  */
 #include "commplace-config.h"
 
@@ -250,13 +251,13 @@ int cplslurm_layout_of(void *arg, int ranks, int *rank_host)
 	const job_record_t *job_ptr = arg;
 	const job_details_t *details = job_ptr->details;
 	struct cplslurm_spread over = {
-	        .cpus = job_ptr->job_resrcs->cpus,
-	        .n = (int)job_ptr->job_resrcs->nhosts,
-	        .dist = SLURM_DIST_BLOCK,
-	        .cpus_per_task = details->cpus_per_task,
-	        .plane = details->ntasks_per_node,
+		.cpus = job_ptr->job_resrcs->cpus,
+		.n = (int)job_ptr->job_resrcs->nhosts,
+		.dist = SLURM_DIST_BLOCK,
+		.cpus_per_task = details->cpus_per_task,
+		.plane = details->ntasks_per_node,
 #if CPLSLURM_SERIES >= 2605
-	        .node_ranks = job_ptr->job_resrcs->node_ranks,
+		.node_ranks = job_ptr->job_resrcs->node_ranks,
 #endif
 	};
 

@@ -25,7 +25,8 @@ struct cplslurm_node cplslurm_node(void)
 	};
 }
 
-/* The threads of a core, by slurmd's map of the CPUs that it sees. -1: memory. */
+/* The threads of a core, by slurmd's map of the CPUs that it sees. -1: memory.
+ */
 static int add_core(hwloc_bitmap_t cpus, int core)
 {
 #if CPLSLURM_SERIES < 2311
@@ -43,8 +44,9 @@ static int add_core(hwloc_bitmap_t cpus, int core)
 	return rc;
 }
 
-/* As xcpuinfo_abs_to_mac(), which keeps the sizes that it has seen first: after a
- * change of the node it reads behind the map, and without one it divides by 0. */
+/* As xcpuinfo_abs_to_mac(), which keeps the sizes that it has seen first: after
+ * a change of the node it reads behind the map, and without one it divides by
+ * 0. */
 char *cplslurm_cpus_of_cores(const char *cores)
 {
 	hwloc_bitmap_t in = hwloc_bitmap_alloc(), out = hwloc_bitmap_alloc();

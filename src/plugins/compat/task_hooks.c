@@ -206,7 +206,8 @@ static void tell(const slurm_step_id_t *id, const struct cpltask_plan *plan)
 	     far);
 }
 
-/* 1, a plan that is in the step, or 0: Slurm's own binding, and why is logged. */
+/* 1, a plan that is in the step, or 0: Slurm's own binding, and why is logged.
+ */
 static int plan_or_leave(const launch_tasks_request_msg_t *req,
                          uint32_t node_id, const struct bound *to,
                          struct cpltask_plan *plan)
@@ -415,7 +416,8 @@ static void confine(stepd_step_rec_t *job, uint32_t node_tid,
 		      node_tid, job->cpu_bind);
 		goto done;
 	}
-	mems = cpltask_mask(cplslurm_get_env(job->env, CPLTASK_MEMS), (int)node_tid);
+	mems = cpltask_mask(cplslurm_get_env(job->env, CPLTASK_MEMS),
+	                    (int)node_tid);
 	struct cpltask_confine want = {
 	        .pid = move.pid,
 	        .job = job->step_id.job_id,
