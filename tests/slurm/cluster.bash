@@ -297,11 +297,10 @@ cluster_nodes_up() {
 	! sinfo -h -N -o '%t' 2>/dev/null | grep -qvE '^(idle|mix|alloc|resv|drain|drng|comp)$'
 }
 
-# Nodes say now what they are and what runs on them. From 23.11 on slurmd would do so
-# as another process: then slurmctld has to ask, some seconds after it begins.
+# Nodes say now what they are and what runs on them, for which slurmctld asks some
+# seconds after it begins. From 23.11 on as another process.
 cluster_register() {
 	local file
-	[ "$CLUSTER_SERIES" -lt 2311 ] || return 0
 	for file in "$CLUSTER"/run/slurmd.*.pid; do
 		kill -HUP "$(<"$file")"
 	done 2>/dev/null
