@@ -345,6 +345,46 @@ static void test_adaptive_routings(void **state)
 	assert_true(kept > 0);
 }
 
+static bool after_n_looks(void *arg)
+{
+	int *left = arg;
+
+	return (*left)-- <= 0;
+}
+
+/* A budget that ends leaves the scheduler's own nodes where they had no rank
+ * order yet; later nothing that is worse than they with it. */
+static void test_budget_beside_stock(void **state)
+{
+	int others = 0, kept = 0;
+
+	for (int looks = 0; looks < 400; looks += 3) {
+		struct setting s;
+		struct cpl_decision d;
+		const struct cpl_candidate *stock;
+		struct cpl_figures f;
+		int left = looks;
+
+		set_up(&s, looks % 2 ? 6 : 7, "auto", CPL_OBJECTIVE_MAX);
+		s.req.expired = after_n_looks;
+		s.req.expired_arg = &left;
+		decide(&s, &d);
+		stock = &d.candidate[d.n_candidates - 1];
+		cpl_candidate_figures(&d.candidate[d.chosen], &f);
+		if (!stock->is_mapped)
+			assert_ptr_equal(&d.candidate[d.chosen], stock);
+		else
+			assert_true(f.metrics.max_congestion <=
+			            stock->mapped.metrics.max_congestion *
+			                    (1 + SAME));
+		kept += d.cut_short && !stock->is_mapped;
+		others += &d.candidate[d.chosen] != stock;
+		cpl_decision_free(&d);
+		tear_down(&s);
+	}
+	assert_true(kept > 0 && others > 0);
+}
+
 /* A policy by name is taken as asked; beside the scheduler's own nodes, as for
  * the other elements of a job array, where it is no worse than these. */
 static void test_named_policy_beside_stock(void **state)
@@ -380,6 +420,7 @@ int main(void)
 	        cmocka_unit_test(test_ties),
 	        cmocka_unit_test(test_time_is_communication),
 	        cmocka_unit_test(test_adaptive_routings),
+	        cmocka_unit_test(test_budget_beside_stock),
 	        cmocka_unit_test(test_named_policy_beside_stock),
 	};
 

@@ -44,6 +44,10 @@
  * where it breaks no more than that, and what it finds is a candidate like the
  * others.
  *
+ * Where the scheduler's own nodes are known and ranks are to be mapped, a budget
+ * that ends before they were mapped ends the decision with them: nothing else is
+ * known to be better.
+ *
  * Work is limited by counts, not by the clock: of the stages by themselves, and
  * of all together where the request says so (judge_work.c). A budget that runs out
  * before ends the decision at the last of these points that was reached: the stock

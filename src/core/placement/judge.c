@@ -562,6 +562,16 @@ static int take(struct judge *j, struct cpl_error *err)
 	               : 0;
 }
 
+/* Were the scheduler's own nodes left without a rank order that is to come, so that
+ * nothing is known to be better than they with it? */
+static bool is_unknown(const struct judge *j, int n)
+{
+	const struct cpl_candidate *stock = &j->out->candidate[n - 1];
+
+	return j->mapper && !j->req->keep_whole &&
+	       stock->policy == &cpl_placement_stock && !stock->is_mapped;
+}
+
 static int judge(struct judge *j, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
@@ -578,6 +588,12 @@ static int judge(struct judge *j, struct cpl_error *err)
 	if (searches && !out->cut_short && cpl_judge_can_search(j) &&
 	    (cpl_judge_search(j, n, err) || take(j, err)))
 		return -1;
+	if (out->cut_short && is_unknown(j, n)) {
+		out->best = out->chosen = n - 1;
+		if (!out->candidate[n - 1].evaluated && place(j, n - 1, err))
+			return -1;
+		return take(j, err);
+	}
 	if (out->candidate[n - 1].policy == &cpl_placement_stock &&
 	    (cpl_judge_stated(j, n - 1, err) || take(j, err)))
 		return -1;

@@ -166,7 +166,8 @@ static int list_best(struct judge *j, int n, long work, int *list)
 
 	if (!done)
 		return 0;
-	for (int i = 0; i < n; i++)
+	/* The scheduler's own nodes first, which the others are held against. */
+	for (int i = n - 1; i >= 0; i--)
 		if (!c[i].evaluated)
 			done[i] = true;
 		else if (is_baseline(&c[i]))
