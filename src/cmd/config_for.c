@@ -242,6 +242,9 @@ static void fill(struct answer *a)
 	           w->profile.value ? "DefaultMapping"
 	                            : "MappingWithoutProfile",
 	           &w->mapping);
+	add(a, "OrderReaches", w->order_reaches_from.source,
+	    w->order_reaches_from.line, "%s",
+	    cpl_order_reaches_name(w->order_reaches));
 	add_choice(a, "DefaultBinding", &w->binding);
 	add_general(a, "BindMemory", w->bind_memory ? "yes" : "no");
 	add(a, "Objective", w->objective_from.source, w->objective_from.line,

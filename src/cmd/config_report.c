@@ -141,6 +141,10 @@ static void rule_pairs(const struct cpl_match_rule *rule,
 	add_text(settings, "DefaultPolicy", d->policy);
 	add_text(settings, "DefaultMapping", d->mapping);
 	add_text(settings, "MappingWithoutProfile", d->order);
+	if (d->order_reaches >= 0)
+		add_text(settings, "OrderReaches",
+		         cpl_order_reaches_name(
+		                 (enum cpl_order_reaches)d->order_reaches));
 	if (d->objective >= 0)
 		add_text(settings, "Objective",
 		         cpl_objective_name((enum cpl_objective)d->objective));

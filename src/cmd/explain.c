@@ -213,6 +213,8 @@ static char *replay_of(const struct cpl_record *r,
 	        r->ranks_per_node);
 	bad |= add_option(to, "--policy", r->policy_asked);
 	bad |= add_option(to, "--rank-mapping", order_of(r));
+	if (cpl_record_order(r) != CPL_ORDER_REACHES)
+		bad |= add_option(to, "--order-reaches", r->order_reaches);
 	bad |= add_option(to, "--stock", judged_stock(r));
 	bad |= add_option(to, "--objective", r->objective);
 	bad |= add_option(to, "--time-model", r->time_model);

@@ -38,6 +38,9 @@ double explain_slowdown(const struct cpl_record *r);
 bool explain_is_minimal(const struct cpl_record *r);
 /* What is kept whole, and what that costs: a line, or NULL. */
 const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size);
+/* Whether its rank order can be counted on, and what follows: a line, or NULL. */
+const char *explain_reach(const struct cpl_record *r, char *buffer,
+                          size_t size);
 /* The profile, whose it is, and whether it was rescaled or drifts: a line. */
 const char *explain_profile(const struct cpl_record *r, char *buffer,
                             size_t size);

@@ -211,6 +211,8 @@ static struct cmd_table *facts(const struct cpl_record *r)
 	cmd_table_row(table, "objective|%s", r->objective ? r->objective : "-");
 	if (explain_kept(r, kept, sizeof(kept)))
 		cmd_table_row(table, "kept whole|%s", kept);
+	if (explain_reach(r, kept, sizeof(kept)))
+		cmd_table_row(table, "rank order|%s", kept);
 	cmd_table_row(table, "routing|%s", r->routing ? r->routing : "-");
 	cmd_table_row(table, "network|%s",
 	              r->network_file ? r->network_file : "-");

@@ -259,6 +259,57 @@ const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size)
 	return buffer;
 }
 
+/* By what it is known whether the order of ranks arrives. */
+static const char *known_by(const struct cpl_record *r)
+{
+	static const char *const steps[] = {
+	        [CPL_ORDER_REACHES] = "steps of such jobs of the user took it",
+	        [CPL_ORDER_MAY] = "such jobs of the user have a launcher of "
+	                          "their own",
+	        [CPL_ORDER_NOT] = "steps of such jobs of the user did not take "
+	                          "it"};
+	const char *const why[][2] = {
+	        {CPL_REACH_BY_USER, "the job's user states another one"},
+	        {CPL_REACH_BY_SITE, "OrderReaches in commplace.conf"},
+	        {CPL_REACH_BY_SRUN, "srun starts the job"},
+	        {CPL_REACH_BY_STEP, steps[cpl_record_order(r)]},
+	        {CPL_REACH_BY_NONE, "no step of such a job of the user has "
+	                            "shown it yet"},
+	};
+
+	for (size_t i = 0; r->order_known_by && i < sizeof(why) / sizeof(*why);
+	     i++)
+		if (!strcmp(r->order_known_by, why[i][0]))
+			return why[i][1];
+	return "not said why";
+}
+
+const char *explain_reach(const struct cpl_record *r, char *buffer, size_t size)
+{
+	static const char *const what[] = {
+	        [CPL_ORDER_REACHES] = "counted on",
+	        [CPL_ORDER_MAY] = "not known to arrive",
+	        [CPL_ORDER_NOT] = "not counted on"};
+	static const char *const so[] = {
+	        [CPL_ORDER_REACHES] = "",
+	        [CPL_ORDER_MAY] = "; the nodes are good with and without "
+	                          "it, and without it no worse than Slurm's",
+	        [CPL_ORDER_NOT] = "; judged in blocks in Slurm's order"};
+	static const char *const showed[] = {
+	        [CPL_ORDER_REACHES] = "; a step of the job took it",
+	        [CPL_ORDER_MAY] = "; the job has a launcher of its own",
+	        [CPL_ORDER_NOT] = "; the job's steps did not take it"};
+	const char *then = r->order_arrived;
+	enum cpl_order order = cpl_record_order(r);
+
+	if (!r->order_reaches)
+		return NULL;
+	snprintf(buffer, size, "%s (%s)%s%s", what[order], known_by(r),
+	         so[order],
+	         then ? showed[cpl_order_named(then)] : "");
+	return buffer;
+}
+
 const char *explain_profile(const struct cpl_record *r, char *buffer,
                             size_t size)
 {

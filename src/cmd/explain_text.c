@@ -19,6 +19,14 @@ static void print_kept(const struct cpl_record *r)
 		printf("kept whole   %s\n", line);
 }
 
+static void print_reach(const struct cpl_record *r)
+{
+	char line[CPL_ERROR_MAX];
+
+	if (explain_reach(r, line, sizeof(line)))
+		printf("rank order   %s\n", line);
+}
+
 static void print_head(const struct cpl_record *r, bool ended)
 {
 	bool reason = r->reason && *r->reason;
@@ -133,6 +141,7 @@ int explain_text(const struct cmd *self, const struct explained *e)
 	print_head(r, e->ended);
 	print_time(r);
 	print_kept(r);
+	print_reach(r);
 	if ((r->n_hosts && print_hosts(self, r)) || print_numbers(r) ||
 	    print_mapping(r))
 		return CMD_FAILED;

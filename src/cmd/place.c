@@ -14,15 +14,17 @@
 #include "mapping/quick.h"
 #include "options.h"
 #include "site/config.h"
+#include "site/record.h"
 
 #define MAX_RANKS CPL_SIGNATURE_MAX_RANKS
 
 struct options {
 	struct job_options job;
 	const char *policy, *free_hosts, *required, *node_file, *mapping,
-	        *stock, *keep_whole, *time_model;
+	        *stock, *keep_whole, *time_model, *reaches;
 	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
 	int64_t own_weight, others_weight, keep_price;
+	enum cpl_order order; /* of reaches */
 	bool json;
 };
 
@@ -31,11 +33,29 @@ struct result {
 	struct cpl_decide_request request;
 	struct cpl_decision decision;
 	struct cpl_learned *learned; /* NULL: not asked for */
+	int *turn; /* of the nodes in the order of --free; NULL: by id */
 	bool has_baseline; /* linear, evaluated */
 	int *baseline_node;
 	struct cpl_candidate baseline;
 	double seconds;
 };
+
+/* As records have it. -1: it is another word. */
+static int parse_order(const char *text, enum cpl_order *out)
+{
+	static const char *const word[] = {
+	        [CPL_ORDER_REACHES] = CPL_REACH_YES,
+	        [CPL_ORDER_MAY] = CPL_REACH_UNKNOWN,
+	        [CPL_ORDER_NOT] = CPL_REACH_NO};
+
+	for (int i = CPL_ORDER_REACHES; text && i <= CPL_ORDER_NOT; i++) {
+		if (strcasecmp(text, word[i]))
+			continue;
+		*out = (enum cpl_order)i;
+		return 0;
+	}
+	return text ? -1 : 0;
+}
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
@@ -46,6 +66,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"policy", .text = &o->policy},
 	        {"rank-mapping", .text = &o->mapping},
 	        {"stock", .text = &o->stock},
+	        {"order-reaches", .text = &o->reaches},
 	        {"own-weight", .integer = &o->own_weight, .low = 0,
 	         .high = 1000},
 	        {"others-weight", .integer = &o->others_weight, .low = 0,
@@ -73,23 +94,29 @@ static int parse(const struct cmd *self, int argc, char **argv,
 		                 !o->nodes ? "--nodes" : "--policy");
 	if (o->keep_whole && !strcasecmp(o->keep_whole, CPL_KEEP_NONE))
 		o->keep_whole = NULL;
+	if (parse_order(o->reaches, &o->order))
+		return cmd_usage(self, "--order-reaches is yes, no or unknown");
 	if (o->job.signature && o->ranks)
 		return cmd_usage(self, "--ranks is for jobs without "
 		                       "--signature, which states its own");
 	return CMD_OK;
 }
 
-/* Nodes of running jobs are not free even when --free names them. */
-static int restrict_free(struct job_inputs *in, const char *text,
+/* Nodes of running jobs are not free even when --free names them. Their order is
+ * the scheduler's. */
+static int restrict_free(struct job_inputs *in, const char *text, int **turn,
                          struct cpl_error *err)
 {
 	int n, *node = cmd_hosts_once(in->net, "--free", text, NULL, &n, err);
 	unsigned char *listed = calloc((size_t)in->net->n_nodes, 1);
 	int rc = -1;
 
-	if (node && listed) {
-		for (int i = 0; i < n; i++)
+	*turn = calloc((size_t)in->net->n_nodes, sizeof(int));
+	if (node && listed && *turn) {
+		for (int i = 0; i < n; i++) {
 			listed[node[i]] = 1;
+			(*turn)[node[i]] = i;
+		}
 		for (int i = 0; i < in->net->n_nodes; i++)
 			in->free[i] &= listed[i];
 		rc = 0;
@@ -201,6 +228,15 @@ static int add_objective(json_t *one, const struct result *r,
 	                                          &figures)));
 }
 
+/* Without the rank order. */
+static int add_plain(json_t *one, const struct cpl_candidate *c)
+{
+	return json_object_update_new(
+	        one, json_pack("{s:f, s:b}", "plain_max_congestion",
+	                       c->plain.metrics.max_congestion, "barred",
+	                       c->barred));
+}
+
 static json_t *candidates_json(const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
@@ -224,6 +260,8 @@ static json_t *candidates_json(const struct result *r)
 		    (c->evaluated && add_times(one, &c->times, reference)) ||
 		    (c->evaluated && others && add_others(one, c)) ||
 		    (c->evaluated && learned && add_told(one, c)) ||
+		    (c->evaluated && r->request.order == CPL_ORDER_MAY &&
+		     add_plain(one, c)) ||
 		    (keeps && add_broken(one, c)) ||
 		    json_array_append(array, one)) {
 			json_decref(array);
@@ -407,6 +445,21 @@ static void print_stated(const struct result *r)
 	}
 }
 
+/* What it costs that the rank order may not arrive. */
+static void print_barred(const struct result *r)
+{
+	const struct cpl_decision *d = &r->decision;
+	int n = 0;
+
+	if (r->request.order != CPL_ORDER_MAY || !r->request.comm)
+		return;
+	for (int i = 0; i < d->n_candidates; i++)
+		n += d->candidate[i].barred;
+	printf("The rank order may not arrive: %d of %d candidates are left "
+	       "out, which in blocks are worse than %s.\n",
+	       n, d->n_candidates, r->request.stock ? "stock" : "best-fit");
+}
+
 static void print_reason(const struct job_inputs *in, const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
@@ -494,6 +547,7 @@ static int print_text(const struct cmd *self, const struct job_inputs *in,
 	print_reason(in, r);
 	print_verdict(in, r);
 	print_kept(in, r);
+	print_barred(r);
 	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
 	rc = CMD_OK;
 out:
@@ -552,6 +606,8 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	        .comm = in->comm,
 	        .background = in->background,
 	        .stock = r->request.stock,
+	        .order = o->order,
+	        .turn = r->turn,
 	        .phase = in->sig ? in->sig->phase : NULL,
 	        .n_phases = in->sig ? in->sig->n_phases : 0,
 	        .rates = in->running,
@@ -567,6 +623,8 @@ static int place(const struct options *o, struct job_inputs *in, int *required,
 	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err) ||
 	    choose_mapper(o, in, &r->request, err))
 		return -1;
+	if (o->order == CPL_ORDER_NOT)
+		r->request.mapper = NULL;
 	start = cpl_clock();
 	if (cpl_decide(&r->request, &r->decision, err))
 		return -1;
@@ -617,7 +675,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	rc = CMD_FAILED;
 	if (job_inputs_load(&in, &o.job, &err) ||
 	    load_model(&o, &in, &r, &err) ||
-	    (o.free_hosts && restrict_free(&in, o.free_hosts, &err)))
+	    (o.free_hosts && restrict_free(&in, o.free_hosts, &r.turn, &err)))
 		goto fail;
 	if (read_hosts(in.net, "--require", o.required, &required, &n_required,
 	               &err) ||
@@ -642,6 +700,7 @@ out:
 	free(required);
 	free(stock);
 	free(r.baseline_node);
+	free(r.turn);
 	cpl_decision_free(&r.decision);
 	cpl_learned_free(r.learned);
 	job_inputs_free(&in);

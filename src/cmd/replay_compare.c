@@ -21,7 +21,8 @@ static bool same_numbers(const struct cpl_record_candidate *then,
 	const struct cpl_figures *mapped = &now->mapped;
 
 	return then->shared_links == now->shared &&
-	       then->broken == now->broken &&
+	       then->broken == now->broken && then->barred == now->barred &&
+	       same(then->plain_max, now->plain.metrics.max_congestion) &&
 	       same(then->slows_others, now->harm) &&
 	       same(then->learned, now->told) &&
 	       same(then->max_congestion, now->metrics.max_congestion) &&

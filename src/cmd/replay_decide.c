@@ -51,16 +51,18 @@ static const struct cpl_mapper *mapper_of(const struct cpl_record *r)
 
 /* The machine as it was: free and required nodes. */
 static int take_nodes(const struct cpl_network *net, const struct cpl_record *r,
-                      unsigned char *free_node, int **required, int *n_required,
-                      struct cpl_error *err)
+                      unsigned char *free_node, int *turn, int **required,
+                      int *n_required, struct cpl_error *err)
 {
 	int n, *node = cmd_hosts_once(net, "\"free_hosts\"", r->free_hosts,
 	                              NULL, &n, err);
 
 	if (!node)
 		return -1;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		free_node[node[i]] = 1;
+		turn[node[i]] = i;
+	}
 	free(node);
 	*n_required = 0;
 	if (!r->required_hosts || !*r->required_hosts)
@@ -95,6 +97,7 @@ static int take_stock(const struct cpl_network *net, const struct cpl_record *r,
 /* What a decision goes by beside what records share. */
 struct inputs {
 	unsigned char *free_node;
+	int *turn; /* of those, in the scheduler's order */
 	int *required, *stock;
 	struct cpl_state state; /* the jobs of the background */
 	struct cpl_load background, rates;
@@ -110,6 +113,7 @@ static void inputs_free(struct inputs *in)
 	cpl_harm_free(in->harm);
 	cpl_learned_free(in->learned);
 	free(in->free_node);
+	free(in->turn);
 	free(in->required);
 	free(in->stock);
 }
@@ -173,7 +177,9 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
                   struct cpl_error *err)
 {
 	const struct cpl_network *net = site->net;
-	struct inputs in = {.free_node = calloc((size_t)net->n_nodes + 1, 1)};
+	size_t n = (size_t)net->n_nodes + 1;
+	struct inputs in = {.free_node = calloc(n, 1),
+	                    .turn = calloc(n, sizeof(int))};
 	struct cpl_decide_request req = {
 	        .place = {.net = net,
 	                  .free = in.free_node,
@@ -185,11 +191,13 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	        .ranks_per_node = r->ranks_per_node,
 	        .mapper = mapper_of(r),
 	        .map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL,
+	        .order = cpl_record_order(r),
+	        .turn = in.turn,
 	        .keep_whole = r->keep_whole,
 	        .keep_price = r->keep_price};
 	int rc = -1;
 
-	if (!in.free_node) {
+	if (!in.free_node || !in.turn) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -197,7 +205,7 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	if (!req.routing ||
 	    cpl_objective_parse(r->objective ? r->objective : "",
 	                        &req.objective, err) ||
-	    take_nodes(net, r, in.free_node, &in.required,
+	    take_nodes(net, r, in.free_node, in.turn, &in.required,
 	               &req.place.n_required, err) ||
 	    take_stock(net, r, &in.stock, err) ||
 	    cpl_record_background(r, state_dir, &in.state, err) ||

@@ -187,7 +187,7 @@ EXTRA_PROGRAMS += tests/bench/time_error
 tests_bench_time_error_SOURCES = tests/bench/time_error.c tests/bench/time_cases.h
 tests_bench_time_error_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_error
-# tests/bench/time_placements CASES [ROWS.csv]
+# tests/bench/time_placements CASES [HOW [ROWS.csv]] [order]
 EXTRA_PROGRAMS += tests/bench/time_placements
 tests_bench_time_placements_SOURCES = tests/bench/time_placements.c tests/bench/time_cases.h
 tests_bench_time_placements_LDADD = libcore.la -lm

@@ -136,6 +136,13 @@ static int run_size(const struct cpl_network *net,
 	if (run_policy(&req, "auto", &cpl_mapper_quick, &linear, err) ||
 	    run_policy(&req, "traffic", &cpl_mapper_quick, &linear, err))
 		goto out;
+	/* Where the rank order may not arrive, and where it does not. */
+	for (req.order = CPL_ORDER_MAY; req.order <= CPL_ORDER_NOT; req.order++)
+		if (run_policy(&req, "auto", &cpl_mapper_quick, &linear, err) ||
+		    run_policy(&req, "traffic", &cpl_mapper_quick, &linear,
+		               err))
+			goto out;
+	req.order = CPL_ORDER_REACHES;
 	rc = run_mapping(&req, &cpl_mapper_greedyallc, err);
 	if (!rc)
 		rc = run_mapping(&req, &cpl_mapper_quick, err);

@@ -3,6 +3,7 @@
  * How long a job communicates where each policy puts it on a busy machine:
  *
  *   time_placements CASES [packet|adaptive|flow [ROWS.csv [MODEL.json]]]
+ * [order]
  *
  * Case i is on machine i mod 3, the job of 32 or 64 nodes and one of six
  * patterns. The machine was filled by Slurm's own flat selection with jobs that
@@ -12,7 +13,12 @@
  * and running jobs are simulated together. Told are geometric means and worst
  * cases over Slurm's flat selection in blocks, and ours over the best of
  * Slurm's. With a model the objective learned decides, too.
+ *
+ * "order": where the rank order may not arrive. Ours, judged as if it did, as
+ * if that were not known and as if it did not; run with it ("arrives") and, in
+ * blocks on the nodes by their ids, without.
  */
+#include "base/sort.h"
 #include "campaign/stock.h"
 #include "learn/features.h"
 #include "mapping/quick.h"
@@ -25,34 +31,87 @@
 #define MOST_CASES 300
 #define MOST_NODES 64
 
-static const struct {
+struct policy {
 	const char *name;
 	/* Slurm's own, 0 to 2, or -1: ours, by objective. */
 	int stock;
 	const char *ours;
 	enum cpl_objective objective;
 	bool map;
-} policy[] = {
-        {"flat", 0, NULL, CPL_OBJECTIVE_MAX, false},
-        {"topology/tree", 1, NULL, CPL_OBJECTIVE_MAX, false},
-        {"switch-sorted", 2, NULL, CPL_OBJECTIVE_MAX, false},
-        {"flat (mapped)", 0, NULL, CPL_OBJECTIVE_MAX, true},
-        {"topology/tree (mapped)", 1, NULL, CPL_OBJECTIVE_MAX, true},
-        {"switch-sorted (mapped)", 2, NULL, CPL_OBJECTIVE_MAX, true},
-        {"auto", -1, "auto", CPL_OBJECTIVE_MAX, false},
-        {"auto (mapped)", -1, "auto", CPL_OBJECTIVE_MAX, true},
-        {"traffic", -1, "traffic", CPL_OBJECTIVE_MAX, false},
-        {"traffic (mapped)", -1, "traffic", CPL_OBJECTIVE_MAX, true},
-        {"auto (time)", -1, "auto", CPL_OBJECTIVE_TIME, false},
-        {"auto (time; mapped)", -1, "auto", CPL_OBJECTIVE_TIME, true},
-        {"traffic (time)", -1, "traffic", CPL_OBJECTIVE_TIME, false},
-        {"traffic (time; mapped)", -1, "traffic", CPL_OBJECTIVE_TIME, true},
-        {"auto (learned)", -1, "auto", CPL_OBJECTIVE_LEARNED, false},
-        {"auto (learned; mapped)", -1, "auto", CPL_OBJECTIVE_LEARNED, true},
-        {"traffic (learned; mapped)", -1, "traffic", CPL_OBJECTIVE_LEARNED,
-         true},
+	enum cpl_order order;
+	bool lost; /* the rank order does not arrive */
 };
-#define POLICIES ((int)(sizeof(policy) / sizeof(*policy)))
+
+static const struct policy all[] = {
+        {"flat", 0, NULL, CPL_OBJECTIVE_MAX, false, 0, false},
+        {"topology/tree", 1, NULL, CPL_OBJECTIVE_MAX, false, 0, false},
+        {"switch-sorted", 2, NULL, CPL_OBJECTIVE_MAX, false, 0, false},
+        {"flat (mapped)", 0, NULL, CPL_OBJECTIVE_MAX, true, 0, false},
+        {"topology/tree (mapped)", 1, NULL, CPL_OBJECTIVE_MAX, true, 0, false},
+        {"switch-sorted (mapped)", 2, NULL, CPL_OBJECTIVE_MAX, true, 0, false},
+        {"auto", -1, "auto", CPL_OBJECTIVE_MAX, false, 0, false},
+        {"auto (mapped)", -1, "auto", CPL_OBJECTIVE_MAX, true, 0, false},
+        {"traffic", -1, "traffic", CPL_OBJECTIVE_MAX, false, 0, false},
+        {"traffic (mapped)", -1, "traffic", CPL_OBJECTIVE_MAX, true, 0, false},
+        {"auto (time)", -1, "auto", CPL_OBJECTIVE_TIME, false, 0, false},
+        {"auto (time; mapped)", -1, "auto", CPL_OBJECTIVE_TIME, true, 0, false},
+        {"traffic (time)", -1, "traffic", CPL_OBJECTIVE_TIME, false, 0, false},
+        {"traffic (time; mapped)", -1, "traffic", CPL_OBJECTIVE_TIME, true, 0,
+         false},
+        {"auto (learned)", -1, "auto", CPL_OBJECTIVE_LEARNED, false, 0, false},
+        {"auto (learned; mapped)", -1, "auto", CPL_OBJECTIVE_LEARNED, true, 0,
+         false},
+        {"traffic (learned; mapped)", -1, "traffic", CPL_OBJECTIVE_LEARNED,
+         true, 0, false},
+};
+
+#define WITHOUT(name, policy, objective)                                       \
+	{name " (counted on; arrives)",                                        \
+	 -1,                                                                   \
+	 policy,                                                               \
+	 objective,                                                            \
+	 true,                                                                 \
+	 CPL_ORDER_REACHES,                                                    \
+	 false},                                                               \
+	        {name " (counted on; does not)",                               \
+	         -1,                                                           \
+	         policy,                                                       \
+	         objective,                                                    \
+	         true,                                                         \
+	         CPL_ORDER_REACHES,                                            \
+	         true},                                                        \
+	        {name " (not known; arrives)",                                 \
+	         -1,                                                           \
+	         policy,                                                       \
+	         objective,                                                    \
+	         true,                                                         \
+	         CPL_ORDER_MAY,                                                \
+	         false},                                                       \
+	        {name " (not known; does not)",                                \
+	         -1,                                                           \
+	         policy,                                                       \
+	         objective,                                                    \
+	         true,                                                         \
+	         CPL_ORDER_MAY,                                                \
+	         true},                                                        \
+	{                                                                      \
+		name " (not counted on)", -1, policy, objective, true,         \
+		        CPL_ORDER_NOT, true                                    \
+	}
+
+static const struct policy of_order[] = {
+        {"flat", 0, NULL, CPL_OBJECTIVE_MAX, false, 0, false},
+        {"topology/tree", 1, NULL, CPL_OBJECTIVE_MAX, false, 0, false},
+        {"switch-sorted", 2, NULL, CPL_OBJECTIVE_MAX, false, 0, false},
+        WITHOUT("auto", "auto", CPL_OBJECTIVE_MAX),
+        WITHOUT("traffic", "traffic", CPL_OBJECTIVE_MAX),
+        WITHOUT("auto by time", "auto", CPL_OBJECTIVE_TIME),
+        WITHOUT("traffic by time", "traffic", CPL_OBJECTIVE_TIME),
+};
+
+#define MOST_POLICIES 32
+static const struct policy *policy = all;
+static int n_policies = sizeof(all) / sizeof(*all);
 #define STOCKS 3 /* of them Slurm's in blocks */
 
 struct running {
@@ -83,10 +142,8 @@ static int draw(int n)
 /* Slurm's choice i of n nodes. */
 static void choose_stock(const struct machine *m, int i, int n, int *node)
 {
-	struct cpl_stock_request req = {.tree = &m->tree,
-	                                .free = m->free,
-	                                .n = n,
-	                                .loud = m->loud};
+	struct cpl_stock_request req = {
+	        .tree = &m->tree, .free = m->free, .n = n, .loud = m->loud};
 	struct cpl_error err = {""};
 
 	if (i ? cpl_stock_tree_place(&req, i == 2, node, &err)
@@ -255,7 +312,8 @@ static void place(const struct machine *m, int p,
 	        .phase = sig->phase,
 	        .n_phases = 1,
 	        .learned = learned,
-	        .objective = policy[p].objective};
+	        .objective = policy[p].objective,
+	        .order = policy[p].order};
 
 	if (policy[p].stock >= 0) {
 		choose_stock(m, policy[p].stock, n, node);
@@ -271,9 +329,12 @@ static void place(const struct machine *m, int p,
 		req.stock = node;
 	if (cpl_decide(&req, &d, &err))
 		die("decide", &err);
+	if (policy[p].lost)
+		qsort(d.node, (size_t)n, sizeof(int), cpl_by_int);
 	for (int r = 0; r < sig->ranks; r++)
-		rank_node[r] = d.node[d.rank_host ? d.rank_host[r]
-		                                  : r / PER_NODE];
+		rank_node[r] =
+		        d.node[d.rank_host && !policy[p].lost ? d.rank_host[r]
+		                                              : r / PER_NODE];
 	cpl_decision_free(&d);
 }
 
@@ -308,9 +369,8 @@ static double simulate(struct machine *m, int how,
 			if (!at->sig)
 				continue;
 			at->sig->phase->weight = ceil(until / at->period) + 1;
-			options.executions =
-			        (int)fmax(options.executions,
-			                  at->sig->phase->weight);
+			options.executions = (int)fmax(options.executions,
+			                               at->sig->phase->weight);
 		}
 		if (cpl_simulate(&options, job, n, &r, &err))
 			die("simulate", &err);
@@ -331,8 +391,8 @@ static void write_features(FILE *csv, const struct machine *m,
                            const int *rank_node)
 {
 	struct cpl_error err = {""};
-	struct cpl_times_space *space = cpl_times_space_new(
-	        m->net, cpl_routing_minimal(m->net), &err);
+	struct cpl_times_space *space =
+	        cpl_times_space_new(m->net, cpl_routing_minimal(m->net), &err);
 	struct cpl_times *times =
 	        cpl_times_open(sig->phase, 1, sig->ranks, &err);
 	struct cpl_times_result told;
@@ -347,16 +407,17 @@ static void write_features(FILE *csv, const struct machine *m,
 	if (cpl_times_place(times, space, same, &err))
 		die("times", &err);
 	cpl_times_judge(times, &m->rates, false, &told);
-	if (cpl_features(&(struct cpl_feature_job){
-	                         .net = m->net,
-	                         .routing = cpl_routing_minimal(m->net),
-	                         .comm = comm,
-	                         .ranks_per_node = 1,
-	                         .node = rank_node,
-	                         .background = background,
-	                         .judged = true,
-	                         .seconds = told.seconds},
-	                 value, &err))
+	if (cpl_features(
+	            &(struct cpl_feature_job){
+	                    .net = m->net,
+	                    .routing = cpl_routing_minimal(m->net),
+	                    .comm = comm,
+	                    .ranks_per_node = 1,
+	                    .node = rank_node,
+	                    .background = background,
+	                    .judged = true,
+	                    .seconds = told.seconds},
+	            value, &err))
 		die("features", &err);
 	for (int f = 0; f < CPL_FEATURES; f++)
 		fprintf(csv, "%.9g,", value[f]);
@@ -370,7 +431,8 @@ static void run(int i, int how, const struct cpl_learned *learned,
                 double *seconds, FILE *csv)
 {
 	int p = i / NETWORKS % PATTERNS, n = i / 2 % 2 ? 64 : 32;
-	int rank_node[MOST_NODES * PER_NODE], node[MOST_NODES];
+	static int placed[MOST_POLICIES][MOST_NODES * PER_NODE];
+	int *rank_node, node[MOST_NODES];
 	struct cpl_signature *sig;
 	struct cpl_load background;
 	struct cpl_error err = {""};
@@ -390,17 +452,26 @@ static void run(int i, int how, const struct cpl_learned *learned,
 	if (!comm || cpl_load_init(&background, m.net, &err))
 		die("job", &err);
 	cpl_load_scale(&background, &m.rates, RUNS * once, m.net);
-	for (int k = 0; k < POLICIES; k++) {
+	for (int k = 0; k < n_policies; k++) {
 		seconds[k] = 0;
 		if (policy[k].objective == CPL_OBJECTIVE_LEARNED && !learned)
 			continue;
+		rank_node = placed[k];
 		place(&m, k, sig, comm, &background, learned, n, rank_node);
-		seconds[k] = simulate(&m, how, sig, rank_node, RUNS * once);
+		/* Ranks that are where another policy put them take as long. */
+		for (int e = 0; e < k && !(seconds[k] > 0); e++)
+			if (seconds[e] > 0 &&
+			    !memcmp(placed[e], rank_node,
+			            (size_t)sig->ranks * sizeof(int)))
+				seconds[k] = seconds[e];
+		if (!(seconds[k] > 0))
+			seconds[k] =
+			        simulate(&m, how, sig, rank_node, RUNS * once);
 		if (!csv)
 			continue;
-		fprintf(csv, "%d,%s,%s,%d,%.3f,%s,", i,
-		        network[m.k].name, pattern[p], n,
-		        1 - (double)m.n_free / m.net->n_nodes, policy[k].name);
+		fprintf(csv, "%d,%s,%s,%d,%.3f,%s,", i, network[m.k].name,
+		        pattern[p], n, 1 - (double)m.n_free / m.net->n_nodes,
+		        policy[k].name);
 		write_features(csv, &m, sig, comm, &background, rank_node);
 		fprintf(csv, "%.9g\n", seconds[k]);
 	}
@@ -413,7 +484,7 @@ static void run(int i, int how, const struct cpl_learned *learned,
 }
 
 /* Over flat, and over the best of Slurm's own in blocks. */
-static void tell(int k, double (*seconds)[POLICIES], int n)
+static void tell(int k, double (*seconds)[MOST_POLICIES], int n)
 {
 	double sum = 0, worst = 0, most = 0, least = INFINITY;
 	int at = 0;
@@ -447,12 +518,19 @@ static void write_head(FILE *csv)
 
 int main(int argc, char **argv)
 {
-	static double seconds[MOST_CASES][POLICIES];
+	static double seconds[MOST_CASES][MOST_POLICIES];
 	static const char *const how[] = {"packet", "adaptive", "flow"};
 	int n = argc > 1 ? atoi(argv[1]) : 0, m = 0;
-	FILE *csv = argc > 3 ? fopen(argv[3], "w") : NULL;
 	struct cpl_learned *learned = NULL;
 	struct cpl_error err = {""};
+	FILE *csv;
+
+	if (argc > 1 && !strcmp(argv[argc - 1], "order")) {
+		argc--;
+		policy = of_order;
+		n_policies = sizeof(of_order) / sizeof(*of_order);
+	}
+	csv = argc > 3 ? fopen(argv[3], "w") : NULL;
 
 	for (int i = 0; argc > 2 && i < MODES; i++)
 		if (!strcmp(argv[2], how[i]))
@@ -466,7 +544,7 @@ int main(int argc, char **argv)
 	    (argc > 2 && strcmp(argv[2], how[m]))) {
 		fprintf(stderr, "usage: time_placements CASES "
 		                "[packet|adaptive|flow [ROWS.csv "
-		                "[MODEL.json]]]\n");
+		                "[MODEL.json]]] [order]\n");
 		return 2;
 	}
 	if (csv)
@@ -475,7 +553,7 @@ int main(int argc, char **argv)
 		run(i, m, learned, seconds[i], csv);
 	printf("| policy | mean over flat | best | worst | worst over the best "
 	       "of Slurm's |\n|---|---|---|---|---|\n");
-	for (int k = 0; k < POLICIES; k++)
+	for (int k = 0; k < n_policies; k++)
 		tell(k, seconds, n);
 	cpl_learned_free(learned);
 	return csv && fclose(csv) ? 1 : 0;

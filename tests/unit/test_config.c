@@ -174,8 +174,8 @@ static void test_messages(void **state)
 	        {"Partition=a Seed=1",
 	         "c.conf:1: unknown key Seed in a Partition line; the keys "
 	         "are Mode, DefaultPolicy, DefaultMapping, "
-	         "MappingWithoutProfile, Objective, MaxDecisionTime, "
-	         "KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
+	         "MappingWithoutProfile, OrderReaches, Objective, "
+	         "MaxDecisionTime, KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
 	         "UserMayOverride"},
 	        {"Record=a/%x",
 	         "c.conf:1: Record: \"a/x\" is not a profile name; use "
@@ -185,9 +185,12 @@ static void test_messages(void **state)
 	        {"Partition=a DriftDistance=3",
 	         "c.conf:1: unknown key DriftDistance in a Partition line; the "
 	         "keys are Mode, DefaultPolicy, DefaultMapping, "
-	         "MappingWithoutProfile, Objective, MaxDecisionTime, "
-	         "KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
+	         "MappingWithoutProfile, OrderReaches, Objective, "
+	         "MaxDecisionTime, KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
 	         "UserMayOverride"},
+	        {"Match QOS=a OrderReaches=maybe",
+	         "c.conf:1: OrderReaches=maybe is not known; use auto, yes or "
+	         "no"},
 	        {"Partition=a Mode=later",
 	         "c.conf:1: Mode=later is not known; use on, observe or off"},
 	        {"Match Profile=a",

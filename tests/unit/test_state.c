@@ -322,9 +322,10 @@ static struct cpl_record sample(void)
 	static char *host[] = {"n4", "n1"};
 	static struct cpl_record_candidate candidate[] = {
 	        {"random-routers", UINT64_MAX, true, 0.1, 1e-9, 1e17, 0.25,
-	         1e-3, 7, 0.5, 0.125, 3, true, 0.75, 0.25, 1e9, 0.375},
+	         1e-3, 7, 0.5, 0.125, 3, true, 0.75, 0.25, 1e9, 0.375,
+	         0.5, true},
 	        {"linear", 0, false, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0.0, 0.0, 0,
-	         false, 0.0, 0.0, 0.0, 0.0},
+	         false, 0.0, 0.0, 0.0, 0.0, 0.0, false},
 	};
 	static int rank_host[] = {1, 0, 0};
 
@@ -373,6 +374,9 @@ static struct cpl_record sample(void)
 	        .stock_mean_congestion = -1.0,
 	        .n_candidates = 2,
 	        .candidate = candidate,
+	        .order_reaches = CPL_REACH_UNKNOWN,
+	        .order_known_by = CPL_REACH_BY_NONE,
+	        .order_arrived = CPL_REACH_NO,
 	        .mapping = "greedyallc",
 	        .mapping_kept_default = true,
 	        .map_max_before = 2.5,
@@ -416,6 +420,9 @@ static void assert_record(const struct cpl_record *a,
 	assert_int_equal(a->ranks_per_node, b->ranks_per_node);
 	assert_text(a->free_hosts, b->free_hosts);
 	assert_text(a->required_hosts, b->required_hosts);
+	assert_text(a->order_reaches, b->order_reaches);
+	assert_text(a->order_known_by, b->order_known_by);
+	assert_text(a->order_arrived, b->order_arrived);
 	assert_int_equal(a->n_background, b->n_background);
 	for (int64_t i = 0; i < a->n_background; i++)
 		assert_int_equal(a->background[i], b->background[i]);
@@ -623,7 +630,7 @@ static void test_record_messages(void **state)
 	         "seconds, alone_seconds, shared_links, slows_others, "
 	         "learned_seconds, broken, mapped, mapped_max_congestion, "
 	         "mapped_mean_congestion, mapped_hop_bytes, "
-	         "stated_max_congestion"},
+	         "stated_max_congestion, plain_max_congestion, barred"},
 	        {"cut_short", "1",
 	         "\"cut_short\" is an integer; true or "
 	         "false is needed"},

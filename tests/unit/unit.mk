@@ -163,6 +163,11 @@ tests_unit_test_decide_ties_SOURCES = tests/unit/test_decide_ties.c
 tests_unit_test_decide_ties_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_ties_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_decide_order
+tests_unit_test_decide_order_SOURCES = tests/unit/test_decide_order.c
+tests_unit_test_decide_order_CFLAGS = $(unit_cflags)
+tests_unit_test_decide_order_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_ptram
 tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 tests_unit_test_ptram_CFLAGS = $(unit_cflags)
@@ -275,6 +280,10 @@ unit_tests += tests/unit/test_engine_ranks
 tests_unit_test_engine_ranks_SOURCES = tests/unit/test_engine_ranks.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_ranks_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_ranks_LDADD = $(unit_ldadd)
+unit_tests += tests/unit/test_engine_reach
+tests_unit_test_engine_reach_SOURCES = tests/unit/test_engine_reach.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_reach_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_reach_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_engine_private tests/unit/test_store_rights
 tests_unit_test_engine_private_SOURCES = tests/unit/test_engine_private.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_private_CFLAGS = $(unit_cflags)

@@ -137,6 +137,10 @@ static int list(const struct cpl_decide_request *req,
 		add_candidate(out, &cpl_placement_stock, seed);
 	if (!asked->place && asked != &cpl_placement_auto)
 		add_candidate(out, asked, seed);
+	/* What was found for another job alike is no better than stock for
+	 * certain. */
+	if (asked->place && req->stock && req->order != CPL_ORDER_REACHES)
+		add_candidate(out, &cpl_placement_stock, seed);
 	return 0;
 }
 

@@ -48,6 +48,16 @@
  * that ends before they were mapped ends the decision with them: nothing else is
  * known to be better.
  *
+ * Where the rank order may not arrive (CPL_ORDER_MAY) candidates are judged twice:
+ * as above, and in blocks on their nodes in the scheduler's own order, which is how
+ * a launcher runs them that does not take ours. What is worse so than the
+ * scheduler's own nodes, or best-fit where these are not known, is not taken: by the
+ * objective, or by the product of busiest link, mean and seconds; of the others the
+ * one whose product of both ways is least, or, where candidates are compared as a
+ * whole, the best so. What "traffic" finds then may not be worse in blocks than where
+ * it began. Where it does not arrive (CPL_ORDER_NOT) candidates are judged in the
+ * second way alone.
+ *
  * Work is limited by counts, not by the clock: of the stages by themselves, and
  * of all together where the request says so (judge_work.c). A budget that runs out
  * before ends the decision at the last of these points that was reached: the stock
@@ -80,6 +90,13 @@
  * within the time of a decision whatever the objective. */
 #define CPL_DECIDE_TIMED 65536L
 #define CPL_DECIDE_TIMED_ENTRIES 131072L
+
+/* Does the order of ranks that is found reach the job's tasks? */
+enum cpl_order {
+	CPL_ORDER_REACHES,
+	CPL_ORDER_MAY, /* it is not known; rates are to be there */
+	CPL_ORDER_NOT,
+};
 
 struct cpl_decide_request {
 	struct cpl_placement_request place;
@@ -120,6 +137,10 @@ struct cpl_decide_request {
 	/* Of "interference": own slowdown and that of others, summed so. */
 	double own_weight, others_weight;
 	enum cpl_objective objective;
+	enum cpl_order order;
+	/* [nodes of the network] increasing in the scheduler's own order of
+	 * nodes; NULL: by id. */
+	const int *turn;
 	const struct cpl_learned *learned; /* of "learned", or NULL */
 	/* Units (cut.h) to be kept whole for other jobs, NULL: none; and the
 	 * price, in percent. */
@@ -167,13 +188,19 @@ struct cpl_candidate {
 	double told; /* by "learned": the model's seconds, of the same order */
 	int broken; /* with keep_whole: wholly free units of which it takes some
 	             * nodes and not all; 0 until it is placed */
+	/* With CPL_ORDER_MAY, where evaluated: in blocks on its nodes in the
+	 * scheduler's order; and that is worse than the scheduler's own nodes, or
+	 * of the search than where it began. */
+	struct cpl_figures plain;
+	bool barred;
 };
 
 struct cpl_decision {
 	int n_nodes;
 	int *node;      /* [n_nodes] in rank order */
 	int *rank_host; /* [ranks] index into node; NULL: in blocks */
-	bool mapped;    /* that is the mapper's order: nothing is left to map */
+	bool mapped;    /* that is the mapper's order, or none reaches the job:
+	                 * nothing is left to map */
 	int chosen;     /* index into candidate */
 	int best;       /* the same by the objective alone, see keep_whole */
 	double price;   /* how much worse chosen is than that, by the objective's

@@ -58,8 +58,14 @@ bool cpl_judge_comes_before(const struct judge *j,
 {
 	int order;
 
-	if (!of_whole(j))
-		return better(j, fa, fb);
+	if (!of_whole(j)) {
+		order = j->req->order == CPL_ORDER_MAY
+		                ? cpl_objective_compare(
+		                          cpl_judge_either(a, fa),
+		                          cpl_judge_either(b, fb))
+		                : 0;
+		return order ? order < 0 : better(j, fa, fb);
+	}
 	order = cpl_objective_compare(first_number(j, a, fa),
 	                              first_number(j, b, fb));
 	if (!order)
@@ -78,7 +84,10 @@ bool cpl_judge_is_taken_before(const struct judge *j,
 	bool other = b->policy == &cpl_placement_stock;
 	int order = 0;
 
-	if (cpl_decide_by_times(j->req)) {
+	if (j->req->order == CPL_ORDER_MAY && !of_whole(j))
+		order = cpl_objective_compare(cpl_judge_either(a, fa),
+		                              cpl_judge_either(b, fb));
+	if (!order && cpl_decide_by_times(j->req)) {
 		order = cpl_objective_compare(first_number(j, a, fa),
 		                              first_number(j, b, fb));
 		if (!order)
@@ -124,7 +133,8 @@ void cpl_judge_choose(struct judge *j, int n, bool mapped)
 	for (int i = 0; i < n; i++) {
 		const struct cpl_candidate *now = &c[out->chosen];
 
-		if (!known(&c[i], mapped, &f) || c[i].broken > now->broken ||
+		if (!known(&c[i], mapped, &f) || c[i].barred ||
+		    c[i].broken > now->broken ||
 		    cpl_objective_compare(first_number(j, &c[i], &f), most) > 0)
 			continue;
 		if (c[i].broken == now->broken &&
@@ -277,6 +287,9 @@ static int take_arrays(struct judge *j, struct cpl_error *err)
 		l->node = cpl_arena_take_raw(&j->arena, j->n, sizeof(int));
 		l->mapped.node =
 		        cpl_arena_take_raw(&j->arena, j->n, sizeof(int));
+		if (j->req->order == CPL_ORDER_MAY)
+			l->in_turn = cpl_arena_take_raw(&j->arena, j->n,
+			                                sizeof(int));
 	}
 	return j->arena.failed ? cpl_fail_memory(err) : 0;
 }
@@ -382,6 +395,8 @@ static int place(struct judge *j, int i, struct cpl_error *err)
 		       (size_t)j->n * sizeof(int));
 	else if (c->policy->place(&place, j->layout[i].node, err))
 		return -1;
+	if (j->req->order == CPL_ORDER_NOT)
+		cpl_judge_in_turn(j, j->layout[i].node);
 	cpl_judge_broken(j, i);
 	return 0;
 }
@@ -401,6 +416,8 @@ static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
 	c->metrics = l->promise.metrics;
 	c->sums = l->promise.sums;
 	c->evaluated = true;
+	if (cpl_judge_plain(j, quick, i, err))
+		return -1;
 	if ((!j->mapper || j->req->all_metrics || of_whole(j)) &&
 	    cpl_judge_times(j, l->node, NULL, c, err))
 		return -1;
@@ -430,9 +447,10 @@ static int fall_back(struct judge *j, int n, struct cpl_error *err)
 	int stock = stock_of(j, n);
 	struct cpl_figures f, first;
 
+	cpl_judge_bar(j, n);
 	figures_of(&c[stock], &f);
 	figures_of(&c[0], &first);
-	if (!c[0].evaluated ||
+	if (!c[0].evaluated || c[0].barred ||
 	    (c[stock].evaluated &&
 	     cpl_judge_comes_before(j, &c[stock], &c[0], &f, &first)))
 		out->best = stock;
@@ -491,14 +509,16 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 		return -1;
 	if (out->cut_short)
 		return 0;
+	cpl_judge_bar(j, n);
 	for (int i = 1; i < n; i++) {
 		struct cpl_figures f, best_f;
 
-		if (!c[i].evaluated)
+		if (!c[i].evaluated || c[i].barred)
 			continue;
 		figures_of(&c[i], &f);
 		figures_of(&c[best], &best_f);
-		if ((j->mapper ? cpl_judge_comes_before
+		if (c[best].barred ||
+		    (j->mapper ? cpl_judge_comes_before
 		               : cpl_judge_is_taken_before)(j, &c[i], &c[best],
 		                                            &f, &best_f))
 			best = i;
@@ -556,7 +576,7 @@ static int take(struct judge *j, struct cpl_error *err)
 	       (size_t)j->n * sizeof(int));
 	free(out->rank_host);
 	out->rank_host = NULL;
-	out->mapped = mapped && !j->proxy;
+	out->mapped = (mapped && !j->proxy) || j->req->order == CPL_ORDER_NOT;
 	return out->mapped && l->mapped.of
 	               ? number_hosts(j, l->mapped.of, out->node, err)
 	               : 0;
@@ -613,7 +633,8 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 	/* Seconds and units are looked at for one candidate after the other. */
 	if (!req->expired && !req->work && !req->phase && !req->keep_whole)
 		j.team = req->team;
-	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1)
+	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1 &&
+	    req->order != CPL_ORDER_NOT)
 		j.mapper = req->mapper;
 	j.proxy = !cpl_judge_is_quick(&j) &&
 	          cpl_decide_by_quick(j.mapper, j.ranks, j.n);

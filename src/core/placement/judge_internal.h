@@ -10,6 +10,7 @@
 /* A candidate's nodes, in its policy's order and in rank order. */
 struct layout {
 	int *node;                      /* [n] in policy order */
+	int *in_turn; /* [n] room for them in the scheduler's, if needed */
 	struct cpl_quick_layout mapped; /* as far as it is mapped */
 	bool looked;                    /* it is what cpl_quick_look makes */
 	struct cpl_figures promise;     /* what is known before that */
@@ -96,6 +97,25 @@ bool cpl_judge_can_search(struct judge *j);
 /* What is left, `most` at the most; below that the decision is limited. May be
  * below 0. */
 long cpl_judge_work_left(struct judge *j, long most);
+/* judge_order.c */
+
+/* Nodes in the scheduler's order. */
+void cpl_judge_in_turn(const struct judge *j, int *node);
+/* With CPL_ORDER_MAY: what candidate i, evaluated in blocks, comes to on its nodes
+ * in that order. 0, or -1 with err. One evaluation, if they are not in it. */
+int cpl_judge_plain(struct judge *j, struct cpl_quick *quick, int i,
+                    struct cpl_error *err);
+/* By which candidates are compared then: what it comes to with its rank order (f)
+ * times what it comes to without, so that it is good either way: each the product of
+ * busiest link, mean and seconds. */
+double cpl_judge_either(const struct cpl_candidate *c,
+                        const struct cpl_figures *f);
+/* And bar those of the first n that are worse so than the scheduler's own nodes among
+ * them, by the objective or by that product. */
+void cpl_judge_bar(struct judge *j, int n);
+/* The same of what a search for the order found, against the one chosen, from which
+ * it began. */
+void cpl_judge_bar_found(struct judge *j, int i);
 
 /* judge_each.c */
 

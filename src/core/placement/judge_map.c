@@ -130,7 +130,7 @@ static int next_best(const struct judge *j, int n, const bool *done)
 	int best = -1;
 
 	for (int i = 0; i < n; i++)
-		if (!done[i] &&
+		if (!done[i] && !c[i].barred &&
 		    (best < 0 ||
 		     cpl_judge_comes_before(j, &c[i], &c[best], &j->layout[i].promise,
 		                  &j->layout[best].promise)))
@@ -145,7 +145,8 @@ static int next_keeper(const struct judge *j, int n, const bool *done)
 	int best = -1;
 
 	for (int i = 0; i < n; i++) {
-		if (done[i] || (best >= 0 && c[i].broken > c[best].broken))
+		if (done[i] || c[i].barred ||
+		    (best >= 0 && c[i].broken > c[best].broken))
 			continue;
 		if (best < 0 || c[i].broken < c[best].broken ||
 		    cpl_judge_comes_before(j, &c[i], &c[best], &j->layout[i].promise,
@@ -209,7 +210,7 @@ static void fall_back(struct judge *j, int n)
 		return;
 	cpl_candidate_figures(&c[out->best], &best);
 	for (int i = 0; i < n; i++)
-		if (c[i].is_mapped &&
+		if (c[i].is_mapped && !c[i].barred &&
 		    cpl_judge_comes_before(j, &c[i], &c[out->best],
 		                           &c[i].mapped, &best)) {
 			out->best = out->chosen = i;
@@ -242,7 +243,7 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 		return 0;
 	}
 	for (int i = 0; i < n; i++)
-		if (c[i].is_mapped &&
+		if (c[i].is_mapped && !c[i].barred &&
 		    (best < 0 ||
 		     cpl_judge_is_taken_before(j, &c[i], &c[best], &c[i].mapped,
 		                               &c[best].mapped)))

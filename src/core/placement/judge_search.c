@@ -76,7 +76,11 @@ static int search_from(struct judge *j, const struct layout *from,
 		return -1;
 	memcpy(node, j->mapper ? from->mapped.node : from->node,
 	       (size_t)j->n * sizeof(int));
-	return cpl_host_search(&how, node, &j->out->cut_short, err);
+	if (cpl_host_search(&how, node, &j->out->cut_short, err))
+		return -1;
+	if (req->order == CPL_ORDER_NOT)
+		cpl_judge_in_turn(j, node);
+	return 0;
 }
 
 /* The rank order on the nodes found: a mapper that was asked for by name has the
@@ -125,6 +129,9 @@ int cpl_judge_search(struct judge *j, int i, struct cpl_error *err)
 	c->metrics = now.metrics;
 	c->sums = now.sums;
 	c->evaluated = true;
+	if (cpl_judge_plain(j, &j->quick, i, err))
+		goto out;
+	cpl_judge_bar_found(j, i);
 	cpl_judge_broken(j, i);
 	if (j->mapper && order_found(j, from, groups, l, &c->is_mapped, err))
 		goto out;
@@ -136,7 +143,8 @@ int cpl_judge_search(struct judge *j, int i, struct cpl_error *err)
 	                 err);
 	cpl_candidate_figures(&out->candidate[out->best], &then);
 	cpl_candidate_figures(c, &now);
-	if (!rc && cpl_judge_is_taken_before(j, c, &out->candidate[out->best],
+	if (!rc && !c->barred &&
+	    cpl_judge_is_taken_before(j, c, &out->candidate[out->best],
 	                                     &now, &then))
 		out->best = i;
 	cpl_judge_choose(j, i + 1, c->is_mapped);

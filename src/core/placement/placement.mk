@@ -2,7 +2,7 @@ core_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/placement.c src/core/placement/decide.c \
 	src/core/placement/judge.h src/core/placement/judge.c \
 	src/core/placement/judge_each.c src/core/placement/judge_work.c src/core/placement/judge_internal.h src/core/placement/judge_map.c \
-	src/core/placement/judge_search.c src/core/placement/judge_stated.c
+	src/core/placement/judge_order.c src/core/placement/judge_search.c src/core/placement/judge_stated.c
 
 core_sources += src/core/placement/unit_sets.h src/core/placement/unit_sets.c \
 	src/core/placement/cut.h src/core/placement/cut.c

@@ -16,7 +16,7 @@
 	{                                                                      \
 		.min_nodes = -1, .mode = -1, .objective = -1,                  \
 		.max_decision_ms = -1, .user_may = -1, .keep_price = -1,       \
-		.record_one_in = -1                                            \
+		.record_one_in = -1, .order_reaches = -1                       \
 	}
 
 static int start_partition(struct config_parser *p, const char *value)

@@ -23,6 +23,13 @@
 enum cpl_mode { CPL_MODE_ON, CPL_MODE_OBSERVE, CPL_MODE_OFF };
 enum cpl_on_error { CPL_IGNORE, CPL_REJECT };
 
+/* Can the order of a job's ranks be counted on for its launcher? */
+enum cpl_order_reaches {
+	CPL_REACHES_AUTO, /* by what is known of it */
+	CPL_REACHES_YES,
+	CPL_REACHES_NO,
+};
+
 /* In the place of a binder's: tasks are left to Slurm's binding. */
 #define CPL_BINDING_NONE "none"
 
@@ -62,6 +69,7 @@ struct cpl_defaults {
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	int keep_price; /* percent */
+	int order_reaches; /* enum cpl_order_reaches */
 };
 
 struct cpl_partition_rule {
@@ -117,6 +125,7 @@ struct cpl_config {
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	int keep_price; /* percent */
+	enum cpl_order_reaches order_reaches;
 	int record_one_in;
 	char *binding;
 	bool bind_memory;
@@ -203,6 +212,7 @@ bool cpl_config_is_off(const struct cpl_config *config);
 /* Does the objective learned decide for all jobs or for those of a line? */
 bool cpl_config_learned(const struct cpl_config *config);
 const char *cpl_mode_name(enum cpl_mode mode);
+const char *cpl_order_reaches_name(enum cpl_order_reaches reaches);
 
 /* The line of a partition, or NULL. */
 const struct cpl_partition_rule *

@@ -352,6 +352,7 @@ static int set_profile(struct config_parser *p, void *field, const char *value)
 static const char *const modes[] = {"on", "observe", "off", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const accesses[] = {"slurm", "owner", "all", NULL};
+static const char *const auto_yes_no[] = {"auto", "yes", "no", NULL};
 static const char *const ignore_reject[] = {"ignore", "reject", NULL};
 
 #define GENERAL (1u << CPL_SCOPE_GENERAL)
@@ -415,6 +416,20 @@ static const struct rule rules[] = {
 	  "Steps whose user states a distribution (`-m`) keep it. Jobs on "
 	  "fewer nodes than MinNodes have Slurm's order."},
 	 set_order, AT(defaults.order), ON_LINE(order), .says_all = true},
+	{{"OrderReaches", "auto|yes|no", "auto", ANY,
+	  "Whether the order of ranks can be counted on for a job's launcher. "
+	  "`yes`: nodes are chosen for that order. `no`: for ranks in blocks on "
+	  "the nodes in Slurm's order, which is how they run without. `auto`: "
+	  "`yes` for jobs of srun and salloc; of batch jobs for those whose user "
+	  "had a step of a job of this profile that took it, and `no` after one "
+	  "on all of a job's nodes that did not (with a distribution of its "
+	  "own, or another number of tasks). Until one or the other is known, "
+	  "and after a step of one task for each node, as mpirun's daemons are, "
+	  "nodes are chosen that are good with the order and without, and "
+	  "without it no worse than stock Slurm's. A "
+	  "job that states a distribution (`-m`) is placed as with `no`."},
+	 set_choice, AT(order_reaches), ON_LINE(order_reaches),
+	 .words = auto_yes_no},
 	{{"DefaultBinding", "BINDER", "treematch", GENERAL,
 	  "Rank to cores: `treematch`, `best` (which ends its search after "
 	  "about 2 ms for 128 ranks of a node) or another algorithm of "
@@ -640,6 +655,11 @@ int cpl_config_line(const struct cpl_config *config, const char *key)
 const char *cpl_mode_name(enum cpl_mode mode)
 {
 	return modes[mode];
+}
+
+const char *cpl_order_reaches_name(enum cpl_order_reaches reaches)
+{
+	return auto_yes_no[reaches];
 }
 
 int config_key_find(struct config_parser *p, const char *name)

@@ -379,6 +379,7 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 
 	if (!job)
 		return;
+	engine_reach_restore(engine, record);
 	job->traffic = record->profile && record->ranks > 0;
 	job->ordered = engine_order(record) != NULL;
 	job->has_layout =

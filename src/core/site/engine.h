@@ -99,6 +99,7 @@ struct cpl_engine_request {
 	const int *required; /* host indexes */
 	int n_required;
 	bool own_order; /* ranks stay in the scheduler's order: the user's */
+	bool batch;     /* a script starts its tasks, by whatever it likes */
 	/* Not NULL: for this reason the nodes are the scheduler's choice. */
 	const char *stock_reason;
 	bool start; /* the answer is kept for cpl_engine_start */
@@ -189,6 +190,8 @@ struct cpl_engine_layout {
  * row of ids increasing; and what its nodes need to bind is written
  * (binding/launch.h, at most step->limit bytes). A step in the user's own
  * order over the whole job is noted as how the job runs.
+ * Whether steps take the layout is remembered of batch jobs, for later ones of
+ * their user and profile.
  */
 void cpl_engine_step(struct cpl_engine *engine,
                      const struct cpl_engine_step *step,

@@ -18,14 +18,16 @@ int engine_set_hosts_text(const struct cpl_engine *engine, char **field,
 int engine_set_free_text(const struct cpl_engine *engine,
                          const unsigned char *free_node, char **field)
 {
-	int n = engine->snapshot->net->n_nodes, used = 0, rc;
+	int n = engine->n_hosts, used = 0, rc;
 	int *host = malloc(((size_t)n + 1) * sizeof(int));
 
 	if (!host)
 		return -1;
+	/* In the scheduler's order, which is what ranks in blocks follow. */
 	for (int i = 0; i < n; i++)
-		if (free_node[i])
-			host[used++] = engine->node_host[i];
+		if (engine->host_node[i] >= 0 &&
+		    free_node[engine->host_node[i]])
+			host[used++] = i;
 	rc = engine_set_hosts_text(engine, field, host, used);
 	free(host);
 	return rc;
@@ -80,6 +82,8 @@ static int set_candidates(struct cpl_record *record,
 		if (from->is_stated && !record->stated_routing &&
 		    engine_set(&record->stated_routing, stated->name))
 			return -1;
+		to->barred = from->barred;
+		to->plain_max = from->plain.metrics.max_congestion;
 	}
 	return 0;
 }
@@ -113,7 +117,9 @@ static int keep_rank_order(struct decided *out,
 	out->mapped = decision->mapped;
 	out->max_before = chosen->metrics.max_congestion;
 	out->times = chosen->times;
-	out->max_after = chosen->mapped.metrics.max_congestion;
+	out->max_after = chosen->is_mapped
+	                         ? chosen->mapped.metrics.max_congestion
+	                         : out->max_before;
 	if (!decision->rank_host)
 		return 0;
 	out->rank_host = malloc(size);

@@ -197,9 +197,11 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	struct cpl_harm *harm = NULL;
 	uint64_t seed = now->config->seed;
 	const char *policy = engine_policy(d, &seed);
+	enum cpl_order order;
 	bool growing;
 
-	if (!free_node || !must || !required || !stock) {
+	if (!free_node || !must || !required || !stock ||
+	    engine_reach(d, &order)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
@@ -228,10 +230,15 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	        .learned = now->learned,
 	        .keep_whole = record->keep_whole,
 	        .keep_price = record->keep_price,
-	        .background = engine_background_of(engine, profile, record,
+	        .background =
+	                engine_background_of(engine, profile, record,
+	                                     d->deadline, err),
+	        .rates = order == CPL_ORDER_MAY
+	                         ? engine_rates(engine, d->deadline, err)
+	                         : engine_rates_by(engine, d->want.objective,
 	                                           d->deadline, err),
-	        .rates = engine_rates_by(engine, d->want.objective, d->deadline,
-	                                 err),
+	        .order = order,
+	        .turn = engine->node_host,
 	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline,

@@ -54,6 +54,12 @@ static inline int engine_spread(int ranks, uint32_t nodes)
  * with its *seed: what is alike is searched for once. */
 const char *engine_policy(const struct deciding *d, uint64_t *seed);
 
+/* engine_reach.c */
+
+/* Does the job's order of ranks reach its tasks, as far as is known? It goes on
+ * record. 0, or -1: memory. */
+int engine_reach(struct deciding *d, enum cpl_order *out);
+
 /* engine_offer.c */
 
 /* Ask the scheduler for free hosts and take the lowest ranks that hold the job:

@@ -109,6 +109,10 @@ struct kept_groups {
  * before them a pass of their own. */
 enum engine_size { ENGINE_LARGE, ENGINE_SMALL, ENGINE_ALIKE };
 
+/* Users with profiles of which it is known whether orders of ranks reach their
+ * tasks. */
+#define ENGINE_SHOWN 256
+
 /* Users told apart in a pass. */
 #define ENGINE_SHARES 256
 
@@ -149,6 +153,12 @@ struct cpl_engine {
 	struct cpl_times_space *space; /* of the snapshot, or NULL */
 	struct kept_groups groups[ENGINE_GROUPS];
 	uint64_t groups_used;
+	struct shown {
+		uint32_t uid;
+		char profile[CPL_PROFILE_NAME_MAX + 1];
+		enum cpl_order order;
+	} shown[ENGINE_SHOWN]; /* [n_shown], by steps of batch jobs */
+	int n_shown, next_shown;
 	struct memo *memo; /* decisions made in this state, newest first */
 	struct decided *decided;      /* newest first */
 	struct cpl_engine_live *live; /* [n_live] of the last restore, by id */
@@ -320,6 +330,17 @@ int engine_permute(const struct cpl_engine_step *step, const int *rank_host,
                    struct cpl_error *err);
 
 void engine_step_order_free(struct step_order *order);
+
+/* engine_reach.c */
+
+/* A step of the job took its order of ranks, or one on all of its nodes did not, or
+ * is of daemons that may have it from a host file: what is known of its user's jobs
+ * of this profile. On its record, too. */
+void engine_reach_shown(struct cpl_engine *engine, struct running *job,
+                        enum cpl_order order);
+/* The same of a record that was taken back. */
+void engine_reach_restore(struct cpl_engine *engine,
+                          const struct cpl_record *record);
 
 /* engine_running.c */
 

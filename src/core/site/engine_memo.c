@@ -79,6 +79,7 @@ static void make_key(const struct cpl_decide_request *req,
 	add_text(key, req->policy);
 	add_number(key, (uintptr_t)profile);
 	add_number(key, (uint64_t)req->objective);
+	add_number(key, (uint64_t)req->order);
 	add_text(key, req->keep_whole);
 	add_number(key, (uint64_t)req->keep_price);
 	add_number(key, (uint64_t)req->ranks_per_node);

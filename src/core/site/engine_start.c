@@ -369,7 +369,10 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 /* The busiest link as the ranks are laid out, < 0: it is not known. */
 static double chosen_max(const struct cpl_record *record)
 {
-	double max = record->map_max_after > 0 ? record->map_max_after : -1;
+	bool arrives = cpl_record_order(record) != CPL_ORDER_NOT;
+	double max = arrives && record->map_max_after > 0
+	                     ? record->map_max_after
+	                     : -1;
 
 	for (int i = 0; i < record->n_candidates; i++) {
 		const struct cpl_record_candidate *c = &record->candidate[i];
@@ -388,7 +391,8 @@ static double chosen_max(const struct cpl_record *record)
 /* The same of the stock nodes, with a rank order of ours if this one has. */
 static double stock_max(const struct cpl_record *record)
 {
-	bool mapped = record->stock_mapped_max >= 0 && !record->own_order;
+	bool mapped = record->stock_mapped_max >= 0 && !record->own_order &&
+	              cpl_record_order(record) != CPL_ORDER_NOT;
 
 	for (int i = 0; i < record->n_candidates; i++)
 		if (record->candidate[i].stated_max > 0 &&

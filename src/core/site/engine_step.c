@@ -294,6 +294,37 @@ out:
 	free(order);
 }
 
+/* A step with an order of its own, or other ranks, tells of the launcher where it
+ * is on all nodes. A task of each is a daemon of mpirun, which may read the host
+ * file. */
+static void refuses(struct cpl_engine *engine, struct running *job,
+                    const struct cpl_engine_step *step)
+{
+	if (step->n_hosts == job->record->n_hosts)
+		engine_reach_shown(engine, job,
+		                   step->ranks == step->n_hosts &&
+		                                   !step->own_order
+		                           ? CPL_ORDER_MAY
+		                           : CPL_ORDER_NOT);
+}
+
+/* Is the user's order of the step ours all the same, from the host file? */
+static bool follows(const struct running *job,
+                    const struct cpl_engine_step *step,
+                    const struct step_hosts *hosts, int *rank_host)
+{
+	struct cpl_error why;
+
+	if (job->ordered || as_laid_out(job, hosts, rank_host, &why))
+		return false;
+	for (int i = 0; i < step->n_hosts; i++)
+		for (int k = 0; k < step->tasks[i]; k++)
+			if (step->ids[i][k] >= (uint32_t)step->ranks ||
+			    rank_host[step->ids[i][k]] != i)
+				return false;
+	return true;
+}
+
 static int lay_out(struct cpl_engine *engine, struct running *job,
                    const struct cpl_engine_step *step, struct cpl_error *err)
 {
@@ -310,6 +341,10 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 	                   err))
 		goto out;
 	if (step->own_order) {
+		if (follows(job, step, &hosts, rank_host))
+			engine_reach_shown(engine, job, CPL_ORDER_REACHES);
+		else
+			refuses(engine, job, step);
 		if (!job->ordered)
 			note_order(engine, job, step, &hosts, true);
 		cpl_fail(err, "the order is the user's");
@@ -329,9 +364,12 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 	}
 	if (rc && job->traffic && !mapped(engine, job, &hosts, rank_host, &why))
 		rc = engine_permute(step, rank_host, &why);
-	if (rc)
+	if (rc) {
 		cpl_fail(err, "%s", why.text);
-	else if (job->own_order)
+		goto out;
+	}
+	engine_reach_shown(engine, job, CPL_ORDER_REACHES);
+	if (job->own_order)
 		note_order(engine, job, step, &hosts, false);
 out:
 	free(rank_host);
@@ -382,13 +420,15 @@ void cpl_engine_step(struct cpl_engine *engine,
 	job = engine_running_find(engine, step->job.id);
 	if (job && (job->has_layout || job->ordered) && engine->snapshot &&
 	    engine->snapshot->net) {
-		if (!job->ordered && job->record->ranks != step->ranks)
+		if (!job->ordered && job->record->ranks != step->ranks) {
 			cpl_fail(&out->unchanged,
 			         "the step has %d tasks, the layout %d ranks",
 			         step->ranks, job->record->ranks);
-		else
+			refuses(engine, job, step);
+		} else {
 			out->changed =
 			        !lay_out(engine, job, step, &out->unchanged);
+		}
 	}
 	if (engine->snapshot)
 		out->data = travels(engine, step, &out->size, &out->travel);

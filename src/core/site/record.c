@@ -2,6 +2,7 @@
 #include "site/record_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define AT(member) offsetof(struct cpl_record, member)
 const struct record_field record_field[RECORD_FIELDS] = {
@@ -49,6 +50,9 @@ const struct record_field record_field[RECORD_FIELDS] = {
         {"stock_max_congestion", REAL, AT(stock_max_congestion)},
         {"stock_mean_congestion", REAL, AT(stock_mean_congestion)},
         {"stock_mapped_max_congestion", REAL, AT(stock_mapped_max)},
+        {"order_reaches", TEXT_OR_NULL, AT(order_reaches)},
+        {"order_known_by", TEXT_OR_NULL, AT(order_known_by)},
+        {"order_arrived", TEXT_OR_NULL, AT(order_arrived)},
         {"mapping", TEXT_OR_NULL, AT(mapping)},
         {"mapping_kept_default", BOOL, AT(mapping_kept_default)},
         {"own_order", BOOL, AT(own_order)},
@@ -76,6 +80,8 @@ const struct record_field record_candidate_field[RECORD_CANDIDATE_FIELDS] = {
         {"mapped_mean_congestion", REAL, AT(mapped_mean)},
         {"mapped_hop_bytes", REAL, AT(mapped_hop_bytes)},
         {"stated_max_congestion", REAL, AT(stated_max)},
+        {"plain_max_congestion", REAL, AT(plain_max)},
+        {"barred", BOOL, AT(barred)},
 };
 #undef AT
 
@@ -88,6 +94,14 @@ static const char *const outcome_name[] = {
 const char *cpl_outcome_name(enum cpl_outcome outcome)
 {
 	return outcome_name[outcome];
+}
+
+enum cpl_order cpl_order_named(const char *word)
+{
+	if (word && !strcmp(word, CPL_REACH_UNKNOWN))
+		return CPL_ORDER_MAY;
+	return word && !strcmp(word, CPL_REACH_NO) ? CPL_ORDER_NOT
+	                                           : CPL_ORDER_REACHES;
 }
 
 void cpl_record_free(struct cpl_record *record)

@@ -33,7 +33,22 @@ struct cpl_record_candidate {
 	bool mapped; /* judged with its rank order, by these: */
 	double mapped_max, mapped_mean, mapped_hop_bytes;
 	double stated_max; /* by stated_routing; 0: not judged so */
+	/* Where it was not known whether rank orders arrive: in blocks on its
+	 * nodes in the scheduler's order, and whether that barred it. */
+	double plain_max;
+	bool barred;
 };
+
+/* Does the order of ranks reach the tasks: what was assumed, what steps show; */
+#define CPL_REACH_YES "yes"
+#define CPL_REACH_NO "no"
+#define CPL_REACH_UNKNOWN "unknown"
+/* and by what it is known. */
+#define CPL_REACH_BY_USER "user" /* states another order */
+#define CPL_REACH_BY_SITE "site" /* OrderReaches */
+#define CPL_REACH_BY_SRUN "srun" /* no batch job */
+#define CPL_REACH_BY_STEP "step" /* of a job alike */
+#define CPL_REACH_BY_NONE "none"
 
 /* What became of a decision. */
 enum cpl_outcome {
@@ -103,6 +118,8 @@ struct cpl_record {
 	double stock_mapped_max; /* the same after mapping */
 	int n_candidates;
 	struct cpl_record_candidate *candidate;
+	/* CPL_REACH_...; NULL: it did not matter, or nothing has shown. */
+	char *order_reaches, *order_known_by, *order_arrived;
 	char *mapping; /* mapper's name */
 	bool mapping_kept_default;
 	bool own_order; /* rank_host is how the job's user runs it */
@@ -110,6 +127,14 @@ struct cpl_record {
 	int ranks;      /* length of rank_host, 0: no layout */
 	int *rank_host; /* [ranks] index into host[] */
 };
+
+/* A CPL_REACH_ word of a record; NULL or another one: as if it reached them. */
+enum cpl_order cpl_order_named(const char *word);
+/* As candidates were judged for it. */
+static inline enum cpl_order cpl_record_order(const struct cpl_record *record)
+{
+	return cpl_order_named(record->order_reaches);
+}
 
 /* NULL with err. Free with cpl_record_free. */
 json_t *cpl_record_to_json(const struct cpl_record *record,

@@ -65,6 +65,8 @@ static void set_general(struct settings *s, const struct cpl_config *config)
 	out->keep_whole = general(config, "KeepWhole", d->keep_whole);
 	out->keep_price = config->keep_price;
 	out->keep_price_from = general_origin(config, "KeepWholePrice");
+	out->order_reaches = config->order_reaches;
+	out->order_reaches_from = general_origin(config, "OrderReaches");
 	out->record = general(config, "Record", d->record);
 	out->record_one_in = config->record_one_in;
 	out->record_one_in_from = general_origin(config, "RecordOneIn");
@@ -87,6 +89,7 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 	struct cpl_resolved *out = s->out;
 	struct cpl_origin from = {source, line};
 	int mode = (int)out->mode, objective = (int)out->objective;
+	int reaches = (int)out->order_reaches;
 
 	if (d->policy)
 		out->policy = (struct cpl_choice){d->policy, source, line};
@@ -107,6 +110,8 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 	out->mode = (enum cpl_mode)mode;
 	set_number(d->objective, from, &objective, &out->objective_from);
 	out->objective = (enum cpl_objective)objective;
+	set_number(d->order_reaches, from, &reaches, &out->order_reaches_from);
+	out->order_reaches = (enum cpl_order_reaches)reaches;
 	set_number(d->min_nodes, from, &out->min_nodes, &out->min_nodes_from);
 	set_number(d->max_decision_ms, from, &out->max_decision_ms,
 	           &out->max_decision_from);

@@ -63,12 +63,13 @@ struct cpl_resolved {
 	int keep_price;               /* percent */
 	struct cpl_choice record; /* see cpl_record_name; NULL: not recorded */
 	int record_one_in;
+	enum cpl_order_reaches order_reaches;
 	int min_nodes;
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	struct cpl_origin mode_from, objective_from, min_nodes_from,
 	        max_decision_from, user_may_from, keep_price_from,
-	        record_one_in_from;
+	        record_one_in_from, order_reaches_from;
 	/* A rule asks for something of the job that is not known yet: other
 	 * values may hold later, another profile among them. */
 	bool open, profile_open;

@@ -276,6 +276,7 @@ int cplslurm_request(const struct cplslurm_test *test,
 	        .required = *required,
 	        .n_required = n,
 	        .own_order = cplslurm_keeps_order(test->job),
+	        .batch = test->job->batch_flag != 0,
 	        .stock_reason = stock_reason(test->job),
 	        .start = test->mode == SELECT_MODE_RUN_NOW,
 	};
