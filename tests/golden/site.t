@@ -216,7 +216,10 @@ like "$(shut)" "may not read $work/shut/.*/halo.json .mode 600.; .setfacl -m u:d
 	"a profile of its user's alone"
 chmod 644 shut/*/halo.json
 printf '%s\n' "NetworkFile=$work/network.json" "ProfileDir=$work/profiles" \
-	"UserProfileDir=$work/shut/%u" "Partition=a Mode=observe" >shut.conf
+	"UserProfileDir=$work/shut/%u" "StateDir=$work/shut-state" \
+	"Partition=a Mode=observe" >shut.conf
+mkdir shut-state
+chown daemon shut-state
 mkdir -m 700 shut/ana
 like "$("$commplace" config check shut.conf | tr -s ' ' | grep -A2 "^users' profiles")" \
 	"/shut/%u

@@ -49,8 +49,9 @@ bool oracle_record(uint32_t job, bool ended)
 struct view {
 	struct cpl_network *net;
 	const struct cpl_routing *routing;
+	struct cpl_signature *sig;
 	struct cpl_comm *comm;
-	struct cpl_load load;
+	struct cpl_load load, rates;
 	unsigned char free[MACHINE_NODES];
 	struct cpl_decision decision;
 	int ranks;
@@ -79,42 +80,56 @@ static void apply_running(struct view *v)
 	need(!cpl_state_apply(&state, v->net, v->routing, dropped, &v->load,
 	                      &err),
 	     "background", &err);
+	need(!cpl_state_rates(&state, v->net, v->routing, &v->rates, &err),
+	     "rates", &err);
 	cpl_state_free(&state);
+}
+
+static int nodes_of(const struct view *v, const char *text, int *node)
+{
+	struct cpl_error err = {""};
+	struct cpl_hostlist list = {0};
+	int n;
+
+	if (!text)
+		return 0;
+	need(!cpl_hostlist_parse(&list, text, &err), "hosts", &err);
+	for (n = 0; n < list.count; n++)
+		node[n] = cpl_network_node(v->net, list.name[n]);
+	cpl_hostlist_free(&list);
+	return n;
 }
 
 static void look(struct view *v, const struct oracle *ask)
 {
 	struct cpl_error err = {""};
-	struct cpl_hostlist required = {0};
-	int node[MACHINE_NODES], n = 0;
+	int node[MACHINE_NODES], stock[MACHINE_NODES], n;
+	/* Slurm is asked for its own nodes by searches alone. */
+	bool asked = ask->profile && cpl_placement_is_search(ask->policy);
 
 	memset(v, 0, sizeof(*v));
 	v->net = cpl_network_load(file("network.json"), &err);
 	need(v->net, "network", &err);
 	v->routing = cpl_routing_find(v->net, NULL, &err);
 	need(v->routing, "routing", &err);
-	need(!cpl_load_init(&v->load, v->net, &err), "load", &err);
+	need(!cpl_load_init(&v->load, v->net, &err) &&
+	             !cpl_load_init(&v->rates, v->net, &err),
+	     "load", &err);
 	cpl_load_clear(&v->load, v->net);
+	cpl_load_clear(&v->rates, v->net);
 	if (ask->profile) {
 		char name[128];
-		struct cpl_signature *sig;
 
 		snprintf(name, sizeof(name), "profiles/%s.json", ask->profile);
-		sig = cpl_signature_load(file(name), &err);
-		need(sig, "signature", &err);
-		v->ranks = sig->ranks;
-		v->comm = cpl_signature_total(sig, &err);
-		cpl_signature_free(sig);
+		v->sig = cpl_signature_load(file(name), &err);
+		need(v->sig, "signature", &err);
+		v->ranks = v->sig->ranks;
+		v->comm = cpl_signature_total(v->sig, &err);
 	}
 	apply_running(v);
 	for (int i = 0; i < MACHINE_NODES; i++)
 		v->free[i] = bit_test((bitstr_t *)ask->free, i);
-	if (ask->required)
-		need(!cpl_hostlist_parse(&required, ask->required, &err),
-		     "required", &err);
-	for (int i = 0; i < required.count; i++)
-		node[n++] = cpl_network_node(v->net, required.name[i]);
-	cpl_hostlist_free(&required);
+	n = nodes_of(v, ask->required, node);
 	struct cpl_decide_request req = {
 	        .place = {.net = v->net,
 	                  .free = v->free,
@@ -127,7 +142,11 @@ static void look(struct view *v, const struct oracle *ask)
 	        .comm = v->comm,
 	        .ranks_per_node = ask->ranks_per_node,
 	        .mapper = &cpl_mapper_quick,
+	        .stock = asked && nodes_of(v, ask->stock, stock) ? stock : NULL,
 	        .background = &v->load,
+	        .phase = v->sig ? v->sig->phase : NULL,
+	        .n_phases = v->sig ? v->sig->n_phases : 0,
+	        .rates = &v->rates,
 	        .objective = CPL_OBJECTIVE_MAX,
 	};
 	need(!cpl_decide(&req, &v->decision, &err), "decide", &err);
@@ -137,6 +156,8 @@ static void close_view(struct view *v)
 {
 	cpl_decision_free(&v->decision);
 	cpl_load_free(&v->load);
+	cpl_load_free(&v->rates);
+	cpl_signature_free(v->sig);
 	cpl_comm_free(v->comm);
 	cpl_network_free(v->net);
 }

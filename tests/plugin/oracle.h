@@ -15,6 +15,7 @@ struct oracle {
 	int ranks_per_node;
 	const bitstr_t *free;
 	const char *required; /* host list or NULL */
+	const char *stock;    /* the scheduler's own nodes; NULL: not known */
 };
 
 /* Chosen nodes, as controller_names writes them; free() it. */
