@@ -664,9 +664,14 @@ expect_place() {
 		--nodes "$(jq .nodes_wanted "$record")"
 		--ranks-per-node "$(jq .ranks_per_node "$record")"
 		--policy "$(jq -r .policy_asked "$record")"
+		--order-reaches "$(jq -r '.order_reaches // "yes"' "$record")"
 		--free "$(fold "$SNAP_FREE")" --json)
 	[ "$(jq -r .required_hosts "$record")" = "" ] ||
 		args+=(--require "$(jq -r .required_hosts "$record")")
+	# Slurm's own nodes are a candidate of searches.
+	! jq -e '.stock_hosts != "" and any(.candidates[]; .policy == "stock")' \
+		"$record" >/dev/null ||
+		args+=(--stock "$(jq -r .stock_hosts "$record")")
 	[ -z "$SNAP_STATE" ] || args+=(--running "$SNAP_STATE"
 		--profile-dir "$PROFILES")
 	if ! commplace place "${args[@]}" >"$record.place" 2>"$record.err"; then
