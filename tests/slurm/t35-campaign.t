@@ -7,7 +7,8 @@
 . "${0%/*}/cluster.bash"
 jobs=${JOBS:-40}
 CLUSTER_GROUPS=6 CLUSTER_COLUMNS=2
-CLUSTER_SITE="DefaultPolicy=auto
+CLUSTER_SITE="OrderReaches=yes
+DefaultPolicy=auto
 DefaultMapping=greedyallc
 Seed=3"
 cluster_start

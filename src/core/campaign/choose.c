@@ -158,7 +158,8 @@ static int decide(const struct chooser *chooser,
 	        .keep_price = c->keep_price,
 	        .team = req->team};
 
-	if (req->harm) {
+	if (req->harm ||
+	    cpl_decide_is_timed(req->traffic.comm, req->stock.n)) {
 		core.phase = req->kind->phase;
 		core.n_phases = req->kind->n_phases;
 		core.space = req->space;
