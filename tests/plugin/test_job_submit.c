@@ -501,7 +501,7 @@ static void numbers(void **state)
 		*(uint32_t *[]){&j.d->num_tasks, &j.d->min_nodes,
 		                &j.d->max_nodes, &j.d->min_cpus,
 		                &j.d->max_cpus,  &j.d->het_job_offset,
-		                &j.d->job_id}[i / n / m] = w;
+		                &j.d->priority}[i / n / m] = w;
 		*(uint16_t *[]){&j.d->ntasks_per_node,   &j.d->ntasks_per_core,
 		                &j.d->ntasks_per_socket, &j.d->ntasks_per_tres,
 		                &j.d->cpus_per_task,     &j.d->ntasks_per_board,

@@ -120,12 +120,13 @@ like "$before" "$kept" "the job is on record as running"
 # Does the job run? Meanwhile nodes say now and then what runs on them: a slurmctld
 # whose state lacks the end of a job waits for it, 13 seconds at least.
 registered=0
-begins() {
-	job_is "$1" RUNNING && return
+nodes_say() {
 	[ $((SECONDS - registered)) -ge 5 ] || return
 	cluster_register
 	registered=$SECONDS
-	return 1
+}
+begins() {
+	job_is "$1" RUNNING || { nodes_say; return 1; }
 }
 
 # as_before NAME: the long jobs are as they were, for users and for decisions
@@ -207,7 +208,8 @@ only_long() {
 		scontrol release "$id"
 		scontrol update jobid="$id" starttime=now
 	done
-	[ "$(squeue -h -a -o %A | sort -n | paste -sd' ')" = "$kept $moves" ]
+	[ "$(squeue -h -a -o %A | sort -n | paste -sd' ')" = "$kept $moves" ] ||
+		{ nodes_say; return 1; }
 } 2>/dev/null
 wait_for 120 only_long
 ok $? "all have ended"
