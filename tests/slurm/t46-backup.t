@@ -7,7 +7,7 @@
 # COMMPLACE_BACKUP_JOBS: short jobs in all.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
-: "${COMMPLACE_BACKUP_JOBS:=200}"
+: "${COMMPLACE_BACKUP_JOBS:=60}"
 # Names that need no resolver: a slurmctld knows its place among SlurmctldHost by
 # its host's name, and listens at that address alone.
 first=127.0.0.1 second=127.0.0.2
@@ -212,7 +212,9 @@ only_long() {
 		{ nodes_say; return 1; }
 } 2>/dev/null
 wait_for 120 only_long
-ok $? "all have ended"
+ok $? "all have ended" ||
+	diag "$(scontrol show job "$(squeue -h -a -o %A | grep -vx "$kept\|$moves" |
+		head -1)")" "$(sinfo -h -N -o '%N %t' | paste -sd' ')"
 ended=$CLUSTER/decisions/ended
 squeue -h -a -t all -O "JobID:|,State:|,admin_comment:200" |
 	sed 's/ *|/|/g' >"$CLUSTER/jobs"
