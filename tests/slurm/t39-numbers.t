@@ -38,7 +38,7 @@ reset_most() {
 # near STOCK NAME: slurmctld lives, and has not needed 20 MB more
 near() {
 	local most
-	runs "$2: slurmctld lives" cluster_ping
+	runs "$2: slurmctld lives" wait_for 60 cluster_ping
 	most=$(most_kib)
 	[ "$most" -lt $(($1 + 20000)) ]
 	ok $? "$2: $most KiB, stock $1, within 20,000"
