@@ -165,7 +165,7 @@ move() {
 
 noted=0
 start_backup
-runs "a backup starts" cluster_alive "$CLUSTER/run/backup.pid"
+runs "a backup starts" wait_for 30 cluster_alive "$CLUSTER/run/backup.pid"
 submit_jobs 3>&- 4>&- &
 submitter=$!
 on_exit 'kill "$submitter" 2>/dev/null'
