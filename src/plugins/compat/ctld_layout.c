@@ -27,17 +27,20 @@ static void give(struct filling *f, int node)
 	f->left--;
 }
 
-/* A task to each node in turn that has room for its round. */
-static void in_turn(struct filling *f)
+/* A task to each node in turn, in order where there is one, that has room for its
+ * round. */
+static void in_turn(struct filling *f, const int *order)
 {
 	for (int round = 0; f->left; round++) {
 		bool space = false;
 
 		for (int i = 0; i < f->n && f->left; i++) {
-			if (round >= f->room[i] && !f->full)
+			int node = order ? order[i] : i;
+
+			if (round >= f->room[node] && !f->full)
 				continue;
-			give(f, i);
-			space = space || round + 1 < f->room[i];
+			give(f, node);
+			space = space || round + 1 < f->room[node];
 		}
 		f->full = f->full || !space;
 	}
@@ -179,7 +182,7 @@ static int fill(const struct cplslurm_spread *over, struct filling *f,
 	if (!order && packs(over->dist))
 		packed(f);
 	else
-		in_turn(f);
+		in_turn(f, order);
 	one_after_another(f, order, rank_host);
 	free(order);
 	return 0;
