@@ -34,6 +34,12 @@ static long most(void)
 	return used.ru_maxrss;
 }
 
+static void assert_little_more(long before, int row)
+{
+	if (most() > before + MORE_KIB)
+		fail_msg("row %d: %ld KiB more", row, most() - before);
+}
+
 static const char *const long_name =
         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
         "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
@@ -75,9 +81,7 @@ static void test_any_number_of_tasks(void **state)
 		assert_string_not_equal(nodes, "");
 		free(nodes);
 		controller_end(job);
-		if (most() > before + MORE_KIB)
-			fail_msg("row %d: %ld KiB more", (int)i,
-			         most() - before);
+		assert_little_more(before, (int)i);
 	}
 }
 
@@ -158,9 +162,7 @@ static void test_wide_numbers(void **state)
 		else
 			controller_job_free(job);
 		free(nodes);
-		if (most() > before + MORE_KIB)
-			fail_msg("row %d: %ld KiB more", (int)i,
-			         most() - before);
+		assert_little_more(before, (int)i);
 	}
 }
 
