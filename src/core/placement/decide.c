@@ -131,16 +131,14 @@ static int list(const struct cpl_decide_request *req,
 		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
 			add_candidate(out, policy, seed + (uint64_t)k);
 	}
+	/* What was found for another job alike is no better than stock for
+	 * certain. */
 	if (asked->place)
 		add_candidate(out, asked, seed);
 	if (req->stock)
 		add_candidate(out, &cpl_placement_stock, seed);
 	if (!asked->place && asked != &cpl_placement_auto)
 		add_candidate(out, asked, seed);
-	/* What was found for another job alike is no better than stock for
-	 * certain. */
-	if (asked->place && req->stock && req->order != CPL_ORDER_REACHES)
-		add_candidate(out, &cpl_placement_stock, seed);
 	return 0;
 }
 

@@ -50,6 +50,17 @@ static double first_number(const struct judge *j, const struct cpl_candidate *c,
 	return cpl_candidate_objective(j->req, j->out, c, f);
 }
 
+/* Where the rank order may not arrive: what is better with it and without. */
+static int by_either(const struct judge *j, const struct cpl_candidate *a,
+                     const struct cpl_candidate *b,
+                     const struct cpl_figures *fa, const struct cpl_figures *fb)
+{
+	return j->req->order == CPL_ORDER_MAY && !of_whole(j)
+	               ? cpl_objective_compare(cpl_judge_either(a, fa),
+	                                       cpl_judge_either(b, fb))
+	               : 0;
+}
+
 bool cpl_judge_comes_before(const struct judge *j,
                             const struct cpl_candidate *a,
                             const struct cpl_candidate *b,
@@ -59,11 +70,7 @@ bool cpl_judge_comes_before(const struct judge *j,
 	int order;
 
 	if (!of_whole(j)) {
-		order = j->req->order == CPL_ORDER_MAY
-		                ? cpl_objective_compare(
-		                          cpl_judge_either(a, fa),
-		                          cpl_judge_either(b, fb))
-		                : 0;
+		order = by_either(j, a, b, fa, fb);
 		return order ? order < 0 : better(j, fa, fb);
 	}
 	order = cpl_objective_compare(first_number(j, a, fa),
@@ -82,11 +89,8 @@ bool cpl_judge_is_taken_before(const struct judge *j,
 {
 	bool stock = a->policy == &cpl_placement_stock;
 	bool other = b->policy == &cpl_placement_stock;
-	int order = 0;
+	int order = by_either(j, a, b, fa, fb);
 
-	if (j->req->order == CPL_ORDER_MAY && !of_whole(j))
-		order = cpl_objective_compare(cpl_judge_either(a, fa),
-		                              cpl_judge_either(b, fb));
 	if (!order && cpl_decide_by_times(j->req)) {
 		order = cpl_objective_compare(first_number(j, a, fa),
 		                              first_number(j, b, fb));
