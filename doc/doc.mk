@@ -1,17 +1,65 @@
 # man pages and guides
-dist_man_MANS += doc/man1/commplace.1 doc/man1/commplace-explain.1 doc/man1/commplace-status.1 doc/man1/commplace-replay.1
-dist_man_MANS += doc/man8/spank_commplace.8 doc/man8/job_submit_commplace.8
-dist_man_MANS += doc/man1/commplace-place.1 doc/man1/commplace-map.1
-dist_man_MANS += doc/man1/commplace-bind.1 doc/man8/task_commplace.8
-dist_man_MANS += doc/man5/commplace-network.5 doc/man1/commplace-network.1 doc/man1/commplace-traffic.1
+dist_man_MANS += doc/man1/commplace-reorder.1 doc/man1/commplace.1 \
+	doc/man5/commplace-events.5 doc/man5/commplace-jobs.5 \
+	doc/man5/commplace-machine.5 doc/man5/commplace-network.5 \
+	doc/man5/commplace-signature.5 doc/man5/commplace-state.5 \
+	doc/man5/commplace-time-model.5 \
+	doc/man8/commplaced.8 doc/man8/job_submit_commplace.8 \
+	doc/man8/select_cons_tres_commplace.8 doc/man8/spank_commplace.8 \
+	doc/man8/switch_commplace.8 doc/man8/task_commplace.8
+# Pages of subcommands, each with what src/cmd/help says of its options.
+command_pages = doc/man1/commplace-bind.1 doc/man1/commplace-campaign.1 \
+	doc/man1/commplace-characterize.1 doc/man1/commplace-compare.1 \
+	doc/man1/commplace-config.1 doc/man1/commplace-explain.1 \
+	doc/man1/commplace-features.1 doc/man1/commplace-learn.1 \
+	doc/man1/commplace-map.1 doc/man1/commplace-network.1 \
+	doc/man1/commplace-place.1 doc/man1/commplace-predict-time.1 \
+	doc/man1/commplace-record.1 doc/man1/commplace-replay.1 \
+	doc/man1/commplace-signature.1 doc/man1/commplace-signature-phases.1 doc/man1/commplace-simulate.1 \
+	doc/man1/commplace-status.1 doc/man1/commplace-traffic.1
+man_MANS = $(command_pages) doc/man5/commplace.conf.5
+page_sources = $(command_pages:.1=.1.in)
+$(command_pages): src/cmd/help/read.awk src/cmd/help/man.awk $(help_texts) $(page_sources)
+	$(AM_V_GEN)$(MKDIR_P) doc/man1 && page=$(@F) && \
+	name=$${page#commplace-} && name=$${name%.1} && cd $(srcdir) && \
+	text=src/cmd/help/$$name.txt && { test -f $$text || \
+	text=src/cmd/help/$${name%-*}.txt; } && \
+	$(read_help) src/cmd/help/man.awk $$text $@.in >$(abs_builddir)/$@.new
+	$(AM_V_at)mv $@.new $@
+doc/man5/commplace.conf.5: $(read_keys) doc/man5/commplace.conf.5.in
+	$(make_keys) what=man src/core/site/config_keys.txt $@.in >$(abs_builddir)/$@.new
+	$(AM_V_at)mv $@.new $@
+CLEANFILES += $(man_MANS)
+EXTRA_DIST += src/cmd/help/man.awk $(page_sources) doc/man5/commplace.conf.5.in
+# Completions for shells.
+completion_bash = completions/bash/commplace
+completion_zsh = completions/zsh/_commplace
+completion_fish = completions/fish/commplace.fish
+bashdir = $(datadir)/bash-completion/completions
+zshdir = $(datadir)/zsh/site-functions
+fishdir = $(datadir)/fish/vendor_completions.d
+nodist_bash_DATA = $(completion_bash)
+nodist_zsh_DATA = $(completion_zsh)
+nodist_fish_DATA = $(completion_fish)
+completions = $(completion_bash) $(completion_zsh) $(completion_fish)
+$(completions): src/cmd/help/read.awk src/cmd/help/complete.awk $(help_texts)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && cd $(srcdir) && \
+	$(AWK) -v shell=$${shell#completions/} -f src/cmd/help/read.awk \
+		-f src/cmd/help/complete.awk $(help_texts) >$(abs_builddir)/$@.new
+	$(AM_V_at)mv $@.new $@
+# Which release brought an option, or a key of commplace.conf.
+doc_DATA = doc/options-in-versions
+doc/options-in-versions: src/cmd/help/read.awk src/cmd/help/versions.awk $(help_texts) $(read_keys)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && cd $(srcdir) && \
+	{ $(read_help) src/cmd/help/versions.awk $(help_texts) && \
+	$(AWK) -f src/core/site/config_keys.awk what=versions src/core/site/config_keys.txt; } \
+		>$(abs_builddir)/$@.new
+	$(AM_V_at)mv $@.new $@
+CLEANFILES += $(completions) doc/options-in-versions
+EXTRA_DIST += src/cmd/help/complete.awk src/cmd/help/versions.awk
 dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/offline.md \
 	doc/glossary.md doc/architecture.md doc/library.md \
-	doc/tours.md doc/adding-a-slurm-series.md doc/faults.md
+	doc/tours.md doc/adding-a-slurm-series.md doc/faults.md \
+	doc/symbols-in-versions
 exampledir = $(docdir)/examples
 dist_example_DATA = doc/examples/map_job.c
-dist_man_MANS += doc/man1/commplace-record.1 doc/man1/commplace-reorder.1 doc/man5/commplace-events.5 doc/man5/commplace-machine.5
-dist_man_MANS += doc/man5/commplace-signature.5 doc/man5/commplace.conf.5 doc/man5/commplace-state.5 doc/man1/commplace-signature.1 doc/man1/commplace-config.1
-dist_man_MANS += doc/man8/select_cons_tres_commplace.8 doc/man8/switch_commplace.8
-dist_man_MANS += doc/man1/commplace-compare.1
-dist_man_MANS += doc/man1/commplace-campaign.1 doc/man1/commplace-characterize.1 doc/man1/commplace-simulate.1 doc/man5/commplace-jobs.5
-dist_man_MANS += doc/man1/commplace-features.1 doc/man1/commplace-learn.1 doc/man1/commplace-predict-time.1 doc/man5/commplace-time-model.5

@@ -4,6 +4,11 @@ dist_networks_DATA = etc/networks/cascade-960.json etc/networks/dragonfly-plus-2
 signaturesdir = $(pkgdatadir)/signatures
 dist_signatures_DATA = etc/signatures/alltoall-16.json etc/signatures/damselfly-4d-stencil.json etc/signatures/damselfly-many-to-many.json etc/signatures/damselfly-spread.json etc/signatures/damselfly-umesh.json etc/signatures/halo-16.json etc/signatures/milc-4d-256.json etc/signatures/umesh-512.json
 samplesdir = $(pkgdatadir)
-dist_samples_DATA = etc/commplace.conf
+samples_DATA = etc/commplace.conf
+etc/commplace.conf: $(read_keys) etc/commplace.conf.in
+	$(make_keys) what=sample src/core/site/config_keys.txt $@.in >$(abs_builddir)/$@.new
+	$(AM_V_at)mv $@.new $@
+CLEANFILES += $(samples_DATA)
+EXTRA_DIST += etc/commplace.conf.in
 topologiesdir = $(pkgdatadir)/topologies
 dist_topologies_DATA = etc/topologies/a64fx.txt etc/topologies/genoa-2x96.txt etc/topologies/gpu-node.xml etc/topologies/xeon-2x56-snc4.txt

@@ -2,7 +2,7 @@
 /*
  * Errors are values: a function that can fail returns -1 or NULL and leaves one
  * line of text in *err: what, where (file, field, line) and why. err may be
- * NULL: the text is then dropped. Nothing is changed by what failed.
+ * NULL: the text is then dropped. A call that fails changes nothing.
  */
 #ifndef COMMPLACE_ERROR_H
 #define COMMPLACE_ERROR_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What choosing nodes, mapping and binding may be told beyond what they need.
- * NULL instead of options: all as the comments say.
+ * Options of choosing nodes, mapping and binding, beyond the arguments that
+ * these need. Where NULL is given instead of options, the defaults in the
+ * comments hold.
  */
 #ifndef COMMPLACE_OPTIONS_H
 #define COMMPLACE_OPTIONS_H
@@ -35,7 +36,7 @@ COMMPLACE_API int commplace_options_routing(struct commplace_options *options,
 COMMPLACE_API int commplace_options_objective(struct commplace_options *options,
                                               const char *name,
                                               struct commplace_error *err);
-/* Of all random choices; default 1. */
+/* The seed of all random choices; default 1. */
 COMMPLACE_API int commplace_options_seed(struct commplace_options *options,
                                          uint64_t seed,
                                          struct commplace_error *err);
@@ -48,7 +49,8 @@ COMMPLACE_API int commplace_options_threads(struct commplace_options *options,
 COMMPLACE_API int commplace_options_seconds(struct commplace_options *options,
                                             double seconds,
                                             struct commplace_error *err);
-/* Jobs that run already, evaluated; not copied: it must live as long. */
+/* The evaluated traffic of jobs that run already. It is not copied, and has to
+ * live as long as the options. */
 COMMPLACE_API int
 commplace_options_background(struct commplace_options *options,
                              const struct commplace_traffic *background,

@@ -35,7 +35,7 @@ commplace_placement_nodes(const struct commplace_placement *placement);
 /* The policy whose candidate was taken. */
 COMMPLACE_API const char *
 commplace_placement_policy(const struct commplace_placement *placement);
-/* Of the placement with the background: the largest and the mean congestion in
+/* For the placement with the background: the largest and the mean congestion in
  * seconds, and the job's own hop-bytes. */
 COMMPLACE_API double
 commplace_placement_max_congestion(const struct commplace_placement *placement);

@@ -24,15 +24,16 @@ struct commplace_numbers {
 	double min, q1, median, mean, q3, max;
 };
 
-/* In place of a link class. Injection and ejection: node to router and back. */
+/* These stand for a link class. Injection and ejection are the cables from
+ * nodes to routers and back. */
 enum {
 	COMMPLACE_ALL_LINKS = -1,
 	COMMPLACE_INJECTION = -2,
 	COMMPLACE_EJECTION = -3,
 };
 
-/* The network must live as long. threads: 1 and more; no result depends on
- * them. NULL with err. */
+/* The network has to live as long as the traffic. threads: 1 and more; no
+ * result depends on them. NULL with err. */
 COMMPLACE_API struct commplace_traffic *
 commplace_traffic_new(const struct commplace_network *net, int threads,
                       struct commplace_error *err);
@@ -57,8 +58,8 @@ commplace_traffic_add_ranks(struct commplace_traffic *traffic,
                             const int *rank_node, const char *routing,
                             struct commplace_error *err);
 
-/* Once, after all jobs are added. 0, or -1 with err (memory). All numbers below
- * are 0 before. */
+/* Evaluate once, after all jobs are added. Returns 0, or -1 with err (memory).
+ * Until then all numbers below are 0. */
 COMMPLACE_API int commplace_traffic_evaluate(struct commplace_traffic *traffic,
                                              struct commplace_error *err);
 
@@ -75,9 +76,9 @@ commplace_traffic_nonzero_variance(const struct commplace_traffic *traffic);
 COMMPLACE_API double
 commplace_traffic_max_injection(const struct commplace_traffic *traffic);
 
-/* Of one job; 0 where there is no such job: bytes times the links that they
- * pass, bytes that leave their node, bytes that do not, links that the farthest
- * pair of ranks is apart. O(1). */
+/* Numbers of one job, 0 where there is no such job: bytes times the links that
+ * they pass, bytes that leave their node, bytes that do not, links that the
+ * farthest pair of ranks is apart. O(1). */
 COMMPLACE_API double
 commplace_traffic_hop_bytes(const struct commplace_traffic *traffic, int job);
 COMMPLACE_API double

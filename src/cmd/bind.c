@@ -223,7 +223,7 @@ static int write_plot(const char *path, const struct bind_job *job,
 	return cpl_file_commit(writer, 0644, err);
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_bind(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.algorithm = "treematch"};
 	struct bind_job job = {0};
@@ -286,4 +286,4 @@ done:
 	return rc;
 }
 
-const struct cmd cmd_bind = {"bind", run};
+const struct cmd cmd_bind = {"bind", run_bind};

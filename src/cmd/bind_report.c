@@ -41,16 +41,16 @@ static json_t *set_json(hwloc_const_bitmap_t set)
 	return list;
 }
 
-/* Memory domains (cores with the same NUMA nodes) that may be used and that are,
- * and the most ranks in one. */
-struct domains {
+/* How many memory domains (cores with the same NUMA nodes) may be used and how
+ * many are, and the most ranks in one. */
+struct domain_counts {
 	int n, used, most;
 };
 
-/* Of the ranks that are bound so; a rank counts where its first core is. */
-static struct domains count_domains(const struct bind_job *job)
+/* Count the domains of these ranks; a rank counts where its first core is. */
+static struct domain_counts count_domains(const struct bind_job *job)
 {
-	struct domains d = {0};
+	struct domain_counts d = {0};
 	hwloc_obj_t core = NULL, last = NULL;
 	int ranks = 0;
 
@@ -97,7 +97,7 @@ json_t *bind_json(const struct bind_job *job)
 {
 	json_t *ranks = json_array(), *pus = json_array();
 	json_t *masks = json_array(), *nodes = json_array();
-	struct domains d = count_domains(job);
+	struct domain_counts d = count_domains(job);
 
 	for (int i = 0; i < job->n_ranks; i++) {
 		char *mask = NULL;
@@ -361,7 +361,7 @@ static int print_tree(const struct bind_job *job)
 
 static void print_domains(const struct bind_job *job)
 {
-	struct domains d = count_domains(job);
+	struct domain_counts d = count_domains(job);
 
 	if (d.n < 2)
 		return;

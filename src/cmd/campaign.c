@@ -11,13 +11,13 @@
 #include "algorithms.h"
 #include "base/parallel.h"
 #include "options.h"
-#include "placement/cut.h"
-#include "site/config.h"
+#include "placement/decide.h"
+#include "site/match.h"
 #include "site_files.h"
 
 struct options {
 	const char *network, *log, *jobs, *policies, *profile_dir, *routing;
-	const char *objective, *mapping, *plot, *events, *keep_whole;
+	const char *objective, *mapping, *plot, *events, *keep_whole, *config;
 	int model, study, reference, stock, queue;
 	int64_t procs, own_weight, others_weight, keep_price, seed, threads;
 	int64_t max_jobs;
@@ -38,6 +38,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"jobs", .text = &o->jobs, .needed = true},
 	        {"policies", .text = &o->policies, .needed = true},
 	        {"profile-dir", .text = &o->profile_dir},
+	        {"config", .text = &o->config},
 	        {"routing", .text = &o->routing},
 	        {"objective", .text = &o->objective},
 	        {"own-weight", .integer = &o->own_weight, .low = 0,
@@ -93,7 +94,7 @@ static int list_policies(struct campaign *c, char *text, struct cpl_error *err)
 	return c->n ? 0 : cpl_fail(err, "--policies: names none");
 }
 
-/* A signature beside the map, where its name is a relative path. */
+/* Load a signature; a relative path is relative to the map's folder. */
 static struct cpl_signature *load_signature(const struct options *o,
                                             const char *text,
                                             struct cpl_error *err)
@@ -133,11 +134,58 @@ static int load_signatures(struct campaign *c, const struct options *o,
 	return 0;
 }
 
+/* What the configuration says of the log's job, if it has a profile: the user's,
+ * whatever its name is, where no line says which. */
+static void rule(void *arg, const struct cpl_log_job *job,
+                 struct cpl_campaign_rule *out)
+{
+	const struct campaign *c = arg;
+	struct cpl_job_facts facts = {.name = job->name,
+	                              .qos = job->qos,
+	                              .account = job->account,
+	                              .partition = job->partition,
+	                              .nodes = job->nodes,
+	                              .profile = "site",
+	                              .profile_yields = true};
+	struct cpl_resolved want;
+
+	facts.has_uid = *job->user && !cpl_match_user(job->user, &facts.uid);
+	cpl_resolve(c->config, c->net, &facts, &want);
+	*out = (struct cpl_campaign_rule){
+	        .wish = want.wish,
+	        .stock = want.mode != CPL_MODE_ON || !want.profile.value ||
+	                 !want.wish.policy || job->nodes < want.min_nodes,
+	        .compare_nodes = c->config->compare_nodes,
+	        .work = want.max_decision_ms * CPL_DECIDE_WORK_MS};
+}
+
+static void nobody(void *arg, const char *text)
+{
+}
+
+/* What policy "site" goes by. */
+static int load_rules(struct campaign *c, const struct options *o,
+                      struct cpl_error *err)
+{
+	for (int i = 0; i < c->n && !c->core.rule; i++)
+		if (!strcasecmp(c->policy[i], CPL_CAMPAIGN_SITE))
+			c->core.rule = rule;
+	if (!c->core.rule)
+		return 0;
+	c->core.rule_arg = c;
+	c->config = cmd_config_load(o->config, err);
+	if (c->config && cpl_config_learned(c->config))
+		return cpl_fail(err, "%s: Objective=learned goes by a model, "
+		                     "which a campaign has not",
+		                c->config->path);
+	return c->config ? cpl_config_find_users(c->config, nobody, NULL, err)
+	                 : -1;
+}
+
 static int load(struct campaign *c, const struct options *o, char *policies,
                 struct cpl_error *err)
 {
 	struct cpl_campaign *core = &c->core;
-	bool keeps = o->keep_whole && strcasecmp(o->keep_whole, CPL_KEEP_NONE);
 
 	c->net = cpl_network_load(o->network, err);
 	if (!c->net || list_policies(c, policies, err))
@@ -146,35 +194,34 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	        .net = c->net,
 	        .log = &c->log,
 	        .jobs = &c->jobs,
-	        .own_weight = (double)o->own_weight,
-	        .others_weight = (double)o->others_weight,
-	        .keep_whole = keeps ? o->keep_whole : NULL,
-	        .keep_price = (int)o->keep_price,
-	        .mapping = o->mapping,
+	        .wish = {.own_weight = (double)o->own_weight,
+	                 .others_weight = (double)o->others_weight,
+	                 .keep_price = (int)o->keep_price},
 	        .stock_is_tree = o->stock == 1,
 	        .backfill = o->queue == 0,
 	        .model = o->model ? CPL_CAMPAIGN_STUDY : CPL_CAMPAIGN_TIMES,
 	        .study = (enum cpl_study_pattern)o->study,
-	        .reference = o->reference ? CPL_CAMPAIGN_FIRST
-	                                  : CPL_CAMPAIGN_ALONE,
+	        .reference =
+	                o->reference ? CPL_CAMPAIGN_FIRST : CPL_CAMPAIGN_ALONE,
 	        .seed = (uint64_t)o->seed,
 	        .threads = (int)o->threads,
 	        .keep_nodes = o->events != NULL,
 	};
 	if (o->objective &&
-	    cpl_objective_parse(o->objective, &core->objective, err))
+	    cpl_objective_parse(o->objective, &core->wish.objective, err))
 		return cpl_fail_prefix(err, "--objective: ");
-	if (core->objective == CPL_OBJECTIVE_LEARNED)
+	if (core->wish.objective == CPL_OBJECTIVE_LEARNED)
 		return cpl_fail(err, "--objective: learned goes by a model, "
 		                     "which a campaign has not");
-	if (!cpl_mapper_find(o->mapping, err))
+	if (cpl_wish_mapper(&core->wish, o->mapping, err))
 		return cpl_fail_prefix(err, "--mapping: ");
-	if (core->keep_whole &&
-	    cpl_cut_find(c->net, core->keep_whole, &(struct cpl_cut){0}, err))
+	if (cpl_wish_units(&core->wish, c->net, o->keep_whole, err))
 		return cpl_fail_prefix(err, "--keep-whole: ");
 	core->routing = cpl_routing_find_quick(c->net, o->routing, err);
 	if (!core->routing)
 		return cpl_fail_prefix(err, "--routing: ");
+	if (load_rules(c, o, err))
+		return -1;
 	if (cpl_log_load(o->log, (int)o->procs, &c->log, err) ||
 	    cpl_jobs_load(o->jobs, &c->jobs, err) ||
 	    load_signatures(c, o, err))
@@ -206,8 +253,8 @@ static void show(void *arg, int64_t done, int64_t of)
 	        (int)(100 * done / (of ? of : 1)), (long long)of, passed);
 }
 
-/* What one decision gives back the next one takes: the C library would hand large
- * blocks to the system, which clears them, each time. */
+/* The next decision takes the memory that one gives back: the C library would
+ * return large blocks to the system each time, which clears them. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
@@ -243,12 +290,14 @@ static void release(struct campaign *c)
 	for (int i = 0; c->signature && i < c->jobs.n_rules; i++)
 		cpl_signature_free(c->signature[i]);
 	free(c->signature);
+	cpl_config_free(c->config);
 	cpl_jobs_free(&c->jobs);
 	cpl_log_free(&c->log);
 	cpl_network_free(c->net);
 }
 
-/* Better now than after minutes of playing; nothing is left of it. */
+/* It is better to fail now than after minutes of playing; the attempt leaves
+ * nothing behind. */
 static int try_files(const struct options *o, struct cpl_error *err)
 {
 	struct cmd_file file[] = {{.path = o->events}, {.path = o->plot}};
@@ -259,7 +308,7 @@ static int try_files(const struct options *o, struct cpl_error *err)
 	return 0;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_campaign(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.mapping = "quick",
 	                    .procs = 1,
@@ -290,4 +339,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_campaign = {"campaign", run};
+const struct cmd cmd_campaign = {"campaign", run_campaign};

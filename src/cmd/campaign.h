@@ -15,6 +15,7 @@ struct campaign {
 	struct cpl_log log;
 	struct cpl_jobs jobs;
 	struct cpl_signature **signature; /* [jobs.n_rules] */
+	struct cpl_config *config;        /* of policy "site", or NULL */
 	int n;                            /* policies */
 	const char *policy[CAMPAIGN_MAX_POLICIES];
 	struct cpl_campaign_result result[CAMPAIGN_MAX_POLICIES];
@@ -26,9 +27,10 @@ struct campaign {
 int campaign_print_text(const struct cmd *self, const struct campaign *c);
 int campaign_print_json(const struct cmd *self, const struct campaign *c);
 
-/* To `events` those of all policies as a table of tabs, to `plot` the picture;
- * each may be NULL. 0, or -1 with err and neither where one cannot be written.
- */
+/* Write the events of all policies to `events` as a table with tabs, and the
+ * picture to `plot`; each may be NULL. 0, or -1 with err and neither where one
+ * cannot be written.
+ * */
 int campaign_write(const struct campaign *c, const char *events,
                    const char *plot, struct cpl_error *err);
 

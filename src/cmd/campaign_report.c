@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a campaign says: tables, JSON, events, the picture. */
+/* Reports of a campaign: tables, JSON, events, the picture. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,8 @@ static int cheapest(const struct campaign *c)
 	return best;
 }
 
-/* How often a job of the log runs longer than under the first policy, and the
- * most that one does, in parts of it. */
+/* How many jobs of the log run longer than under the first policy, and by how
+ * much the worst of them does, as a fraction. */
 static int count_longer(const struct campaign *c, int policy, double *most)
 {
 	int n = 0;
@@ -113,8 +113,9 @@ static int count_longer(const struct campaign *c, int policy, double *most)
 	return n;
 }
 
-/* What a policy makes worse than the first one does, though its jobs take less.
- */
+/* What a policy makes worse than the first one does, though its jobs take less
+ * time.
+ * */
 static void print_price(const struct campaign *c, int policy)
 {
 	const struct cpl_campaign_summary *s = &c->summary[policy];
@@ -139,7 +140,7 @@ static void print_price(const struct campaign *c, int policy)
 		       100 * first->interference);
 }
 
-/* One sentence, of what was measured here. */
+/* Print one sentence on what was measured here. */
 static void print_verdict(const struct campaign *c)
 {
 	int best = cheapest(c);

@@ -34,7 +34,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
-	        {"output", 'o', .text = &o->output, .needed = true},
+	        {"output", .text = &o->output, .needed = true},
 	        {"network", .text = &o->network},
 	        {"name", .text = &o->name},
 	        {"mpicc", .text = &o->compiler},
@@ -97,7 +97,7 @@ static int between(void *arg, const char *a, const char *b,
 	               : CPL_BY_GROUP;
 }
 
-/* Ended well? 0, or -1 with err. */
+/* Wait for a process to end well. 0, or -1 with err. */
 static int wait_for(pid_t pid, const char *program, struct cpl_error *err)
 {
 	int status;
@@ -221,7 +221,7 @@ static char *run_program(const struct options *o, char *program, size_t *length,
 		text = read_all(fd[0], command[0], length, err);
 		close(fd[0]);
 		fd[0] = -1;
-		/* Why nothing was read counts. */
+		/* The reason that nothing was read is the one that counts. */
 		if (wait_for(pid, command[0], text ? err : NULL)) {
 			free(text);
 			text = NULL;
@@ -233,8 +233,9 @@ static char *run_program(const struct options *o, char *program, size_t *length,
 	return text;
 }
 
-/* Beside the output, which is where all nodes find it; in a directory of its own,
- * for what others put there under that name would be run. */
+/* The program is made next to the output, where all nodes find it, and in a
+ * directory of its own, since otherwise what others put there under that name
+ * would be run. */
 static char *measure(const struct options *o, size_t *length,
                      struct cpl_error *err)
 {
@@ -296,7 +297,7 @@ static int print(const struct cmd *self, const struct options *o,
 	return cmd_table_print(t);
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_characterize(const struct cmd *self, int argc, char **argv)
 {
 	struct cpl_measured_level level[CPL_MACHINE_LEVELS];
 	struct options o = {
@@ -331,4 +332,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_characterize = {"characterize", run};
+const struct cmd cmd_characterize = {"characterize", run_characterize};

@@ -56,7 +56,7 @@ int cmd_number(const char *option, const char *text, double low, double high,
 int cmd_int_list(const char *option, const char *text, int low, int high,
 		 int *out, int most, struct cpl_error *err);
 
-/* Files that a command writes beside its answer, all of them or none; path
+/* Files that a command writes besides its answer, all of them or none; path
  * NULL: none. */
 struct cmd_file {
 	const char *path;

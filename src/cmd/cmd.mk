@@ -1,15 +1,16 @@
 bin_PROGRAMS += commplace
-commplace_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd -DCPL_PKGLIBDIR='"$(pkglibdir)"' -DCPL_PKGDATADIR='"$(pkgdatadir)"'
+commplace_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/cmd -DCPL_PKGLIBDIR='"$(pkglibdir)"' -DCPL_PKGDATADIR='"$(pkgdatadir)"' -DCPL_SLURM_CONF_DIR='"$(SLURM_CONF_DIR)"' -DCPL_SLURM_BINDIR='"$(SLURM_BINDIR)"'
 commplace_LDADD = libcore.la
 
 plot_sources = src/cmd/plot/plot.h src/cmd/plot/svg.c src/cmd/plot/box.c \
 	src/cmd/plot/link_map.h src/cmd/plot/link_map.c \
+	src/cmd/plot/link_map_draw.c \
 	src/cmd/plot/link_map_matrix.c src/cmd/plot/link_map_planes.c
 
 # What subcommands share, then one line for each.
 commplace_SOURCES = src/cmd/main.c src/cmd/cmd.h src/cmd/algorithms.h src/cmd/util.c src/cmd/table.c src/cmd/options.c src/cmd/options.h src/cmd/help.c src/cmd/help.h
 commplace_SOURCES += src/cmd/html.c src/cmd/html.h src/cmd/plot/bars.c
-commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/job_traffic.c src/cmd/job_traffic.h src/cmd/communication.c src/cmd/communication.h src/cmd/site_files.c src/cmd/site_files.h
+commplace_SOURCES += src/cmd/inputs.c src/cmd/job_inputs.c src/cmd/job_inputs.h src/cmd/job_traffic.c src/cmd/job_traffic.h src/cmd/communication.c src/cmd/communication.h src/cmd/site_files.c src/cmd/site_files.h src/cmd/slurm_search.c src/cmd/slurm_search.h src/cmd/slurm_shell.c src/cmd/slurm_shell.h
 commplace_SOURCES += $(plot_sources)
 commplace_SOURCES += src/cmd/bind.c src/cmd/bind.h src/cmd/bind_report.c src/cmd/plot/binding.c
 commplace_SOURCES += src/cmd/campaign.c src/cmd/campaign.h src/cmd/campaign_report.c
@@ -29,10 +30,10 @@ commplace_SOURCES += src/cmd/replay.c src/cmd/replay.h src/cmd/replay_decide.c s
 commplace_SOURCES += src/cmd/run_events.c src/cmd/run_events.h
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_keep.c src/cmd/signature_phases.c src/cmd/signature_predict.c src/cmd/signature_rights.c src/cmd/signature_show.c src/cmd/signature_store.c src/cmd/plot/signature.c
 commplace_SOURCES += src/cmd/simulate.c src/cmd/simulate.h src/cmd/simulate_report.c src/cmd/simulate_timeline.c src/cmd/plot/timeline.c
-commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c
+commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c src/cmd/status_tree.c
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
 
-# What --help prints.
+# What --help prints, and the man pages and completions have of it, see doc.mk.
 help_texts = src/cmd/help/bind.txt src/cmd/help/campaign.txt \
 	src/cmd/help/characterize.txt src/cmd/help/compare.txt \
 	src/cmd/help/config.txt src/cmd/help/explain.txt \
@@ -44,12 +45,13 @@ help_texts = src/cmd/help/bind.txt src/cmd/help/campaign.txt \
 	src/cmd/help/simulate.txt \
 	src/cmd/help/status.txt src/cmd/help/traffic.txt
 nodist_commplace_SOURCES = src/cmd/help_texts.c
-src/cmd/help_texts.c: src/cmd/help/help.awk $(help_texts)
+read_help = $(AWK) -f src/cmd/help/read.awk -f
+src/cmd/help_texts.c: src/cmd/help/read.awk src/cmd/help/help.awk $(help_texts)
 	$(AM_V_GEN)$(MKDIR_P) src/cmd && cd $(srcdir) && \
-	$(AWK) -f src/cmd/help/help.awk $(help_texts) >$(abs_builddir)/$@.new
+	$(read_help) src/cmd/help/help.awk $(help_texts) >$(abs_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
 CLEANFILES += src/cmd/help_texts.c
-EXTRA_DIST += src/cmd/help/help.awk $(help_texts)
+EXTRA_DIST += src/cmd/help/read.awk src/cmd/help/help.awk $(help_texts)
 
 # Not in the library: slurmctld shall not run Scotch, nor load libotf2.
 if HAVE_SCOTCH
@@ -58,8 +60,7 @@ commplace_LDADD += $(SCOTCH_LIBS)
 endif
 # Calls of an OTF2 archive are kept as the recorder keeps them, in what it has
 # without MPI.
-otf2_archive = src/core/signature/import/otf2.c \
-	src/core/signature/import/otf2_archive.c \
+otf2_archive = src/core/signature/import/otf2_archive.c \
 	src/core/signature/import/otf2_archive.h \
 	src/core/signature/import/otf2_definitions.c \
 	src/core/signature/import/otf2_internal.h

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The jobs, one after the other in one space, then each beside the others. */
+/* The jobs are judged one after the other in one space, then each among the
+ * others. */
 struct judging {
 	const struct cpl_network *net;
 	struct cpl_load rates;
@@ -27,8 +28,8 @@ static struct cpl_times *open_times(const struct job_traffic *job,
 	return cpl_times_open(sig->phase, sig->n_phases, sig->ranks, err);
 }
 
-static int place(struct judging *j, const struct job_traffic *job, int i,
-                 const struct cpl_routing *routing, struct cpl_error *err)
+static int place_job(struct judging *j, const struct job_traffic *job, int i,
+                     const struct cpl_routing *routing, struct cpl_error *err)
 {
 	struct cpl_times_space *space = cpl_times_space_new(
 	        j->net, routing ? routing : job->routing, err);
@@ -40,7 +41,7 @@ static int place(struct judging *j, const struct job_traffic *job, int i,
 	if (j->times[i] &&
 	    !cpl_times_order(j->times[i], NULL, job->ranks_per_node,
 	                     job->n_nodes, err) &&
-	    !cpl_times_place(j->times[i], space, job->node, err)) {
+	    !cpl_times_put(j->times[i], space, job->node, err)) {
 		cpl_times_add(j->times[i], 1, &j->rates);
 		rc = 0;
 	}
@@ -89,7 +90,7 @@ int communication_judge(const struct cpl_network *net,
 	if (running)
 		cpl_load_add(&j.rates, running, net);
 	for (int i = 0; i < n && !rc; i++)
-		rc = place(&j, &job[i], i, routing, err);
+		rc = place_job(&j, &job[i], i, routing, err);
 	for (int i = 0; i < n && !rc; i++) {
 		out[i].known = true;
 		cpl_times_judge(j.times[i], &j.rates, true, &out[i].times);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long jobs communicate that are on a network together, beside those that
- * run: what `traffic` and `compare` tell of it. */
+/* How long jobs that share a network with each other and with running jobs
+ * communicate, as `traffic` and `compare` show it. */
 #ifndef CPL_CMD_COMMUNICATION_H
 #define CPL_CMD_COMMUNICATION_H
 
@@ -19,8 +19,8 @@ struct communication {
 
 /*
  * n placed jobs, each with the routing of its own or (not NULL) this one, on
- * top of running ones (bytes/s; NULL: none), into out[n]. Where one is not
- * known none is. 0, or -1 with err (memory). O(messages + links).
+ * top of running ones (bytes/s; NULL: none), into out[n]. Where the time of one
+ * is not known, none is. 0, or -1 with err (memory). O(messages + links).
  */
 int communication_judge(const struct cpl_network *net,
                         const struct job_traffic *job, int n,

@@ -62,7 +62,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 }
 
 /* What --placements or --routings chooses from. */
-struct choice {
+struct compare_choice {
 	const char *option;
 	const struct cpl_registry *names;
 	/* Is it among "all"? */
@@ -111,10 +111,10 @@ static const struct cpl_entry *find_routing(const struct cpl_network *net,
 	return (const void *)cpl_routing_find(net, name, err);
 }
 
-static const struct choice placements = {"--placements", &cpl_placements,
-                                         placement_in_all, find_placement};
-static const struct choice routings = {"--routings", &cpl_routings,
-                                       routing_in_all, find_routing};
+static const struct compare_choice placements = {
+        "--placements", &cpl_placements, placement_in_all, find_placement};
+static const struct compare_choice routings = {"--routings", &cpl_routings,
+                                               routing_in_all, find_routing};
 
 static void add_once(const struct cpl_entry **list, int *n,
                      const struct cpl_entry *entry)
@@ -126,8 +126,9 @@ static void add_once(const struct cpl_entry **list, int *n,
 }
 
 /* One name of the list, or "all". */
-static int choose_one(const struct choice *from, const struct cpl_network *net,
-                      const char *name, const struct cpl_entry **list, int *n,
+static int choose_one(const struct compare_choice *from,
+                      const struct cpl_network *net, const char *name,
+                      const struct cpl_entry **list, int *n,
                       struct cpl_error *err)
 {
 	const struct cpl_entry *entry;
@@ -147,7 +148,7 @@ static int choose_one(const struct choice *from, const struct cpl_network *net,
 
 /* What a comma-separated list names, each once, for the caller to free; NULL
  * with err. */
-static const struct cpl_entry **choose(const struct choice *from,
+static const struct cpl_entry **choose(const struct compare_choice *from,
                                        const struct cpl_network *net,
                                        const char *names, int *n,
                                        struct cpl_error *err)
@@ -174,7 +175,7 @@ static const struct cpl_entry **choose(const struct choice *from,
 	return NULL;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_compare(const struct cmd *self, int argc, char **argv)
 {
 	struct compare c = {.n_seeds = 1, .jobs = {JOB_LIST_DEFAULTS}};
 	struct options o = {.placements = "all", .routings = "all"};
@@ -213,4 +214,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_compare = {"compare", run};
+const struct cmd cmd_compare = {"compare", run_compare};

@@ -48,19 +48,19 @@ static int make_cases(struct compare *c, bool together, struct cpl_error *err)
 	return 0;
 }
 
-/* What one evaluation after the other works on. */
+/* What the evaluations work on, one after the other. */
 struct scene {
 	const struct cpl_routing **routing; /* [n_routings] as the next ones */
 	unsigned char *idle; /* [n_nodes] without a running job */
 	unsigned char *free; /* [n_nodes] of the evaluation at hand */
-	/* Under each routing the running jobs: their load, or where they adapt
-	 * as jobs; and these with those of the evaluation at hand. */
-	struct cpl_load *background;               /* [n_routings] */
-	struct cpl_load *rates;                    /* [n_routings] */
+	/* Under each routing the running jobs: as their load, or as jobs where
+	 * they adapt; and the same with the jobs of the evaluation at hand. */
+	struct cpl_load *background;
+	struct cpl_scene *jobs;              /* [n_routings] */
 	struct communication *communication; /* [jobs] of the case at hand */
 	struct cpl_workload **running, **workload; /* [n_routings] */
-	/* Where jobs adapt to each other: those before under the minimal
-	 * routing, for searches. */
+	/* Where jobs adapt to each other: the jobs before this one under the
+	 * minimal routing, for searches. */
 	struct cpl_workload *guess;
 };
 
@@ -69,7 +69,7 @@ static bool adapts(const struct scene *s, int routing)
 	return cpl_routing_is_adaptive(s->routing[routing]);
 }
 
-/* As little as there was before the first job. */
+/* Go back to the state before the first job. */
 static int begin(const struct compare *c, struct scene *s, int routing,
                  struct cpl_error *err)
 {
@@ -101,15 +101,15 @@ static int solve(const struct compare *c, struct cpl_workload *w, int n_jobs,
 	                         (int)c->jobs.threads, err);
 }
 
-/* The job of the case that takes longest, under one routing. */
+/* Find the job of the case that takes longest under one routing. */
 static int judge(const struct compare *c, struct scene *s, int routing,
                  const struct compare_case *one, struct communication *out,
                  struct cpl_error *err)
 {
-	const struct cpl_load *running =
-	        c->jobs.running ? &s->rates[routing] : NULL;
+	const struct cpl_load *bytes, *running;
 
-	if (communication_judge(c->net, &c->jobs.job[one->first], one->count,
+	if (cpl_scene_loads(&s->jobs[routing], 0, &bytes, &running, err) ||
+	    communication_judge(c->net, &c->jobs.job[one->first], one->count,
 	                        s->routing[routing], running, s->communication,
 	                        err))
 		return -1;
@@ -120,8 +120,8 @@ static int judge(const struct compare *c, struct scene *s, int routing,
 	return 0;
 }
 
-/* What the model tells of one job with all others on the links. -1: its matrix
- * is not stored; -2 with err. */
+/* What the model predicts for one job with all others on the links. -1: its
+ * matrix is not stored; -2 with err. */
 static double ask_one(const struct compare *c, const struct scene *s,
                       int routing, const struct job_traffic *job,
                       const struct communication *known,
@@ -170,20 +170,19 @@ static int ask_model(const struct compare *c, const struct scene *s,
 	return 0;
 }
 
-/* Under routings first .. first + n - 1, which have the nodes in common, into
- * out[n]. A search goes by the first. */
+/* Evaluate under routings first .. first + n - 1, which share the nodes, into
+ * out[n]. A search goes by the first of them. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
                     const struct compare_case *one,
                     const struct cpl_placement_policy *placement, uint64_t seed,
                     struct compare_result *out, struct cpl_error *err)
 {
 	bool guess = adapts(s, first);
-	struct cpl_decide_request req = {
-	        .place = {.net = c->net, .seed = seed},
-	        .policy = placement->name,
+	struct cpl_scene scene = {
+	        .net = c->net,
 	        .routing = s->routing[first],
-	        .background = cpl_workload_load(guess ? s->guess
-	                                              : s->workload[first]),
+	        .load = cpl_workload_load(guess ? s->guess
+	                                        : s->workload[first]),
 	};
 
 	memcpy(s->free, s->idle, (size_t)c->net->n_nodes);
@@ -196,10 +195,10 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 		struct job_traffic *job = &c->jobs.job[one->first + i];
 		struct cpl_job placed;
 
-		if (job_traffic_place(job, req, s->free, err))
+		job->wish.policy = placement;
+		if (job_traffic_choose(job, &scene, seed, s->free, err))
 			return -1;
 		placed = job_traffic_placed(job, NULL);
-		placed.hops = NULL;
 		if (cpl_workload_add_each(s->workload + first,
 		                          s->routing + first, n, &placed, err))
 			return -1;
@@ -291,11 +290,8 @@ static int load_running(const struct compare *c, struct scene *s, int routing,
 		if (!s->running[routing])
 			return -1;
 	}
-	if (cmd_running_rates(c->jobs.running, c->net, s->routing[routing],
-	                      c->jobs.profile_dir, &s->rates[routing], err))
-		return -1;
-	return cmd_load_running(c->jobs.running, c->net, s->routing[routing],
-	                        c->jobs.profile_dir, s->idle,
+	return cmd_load_running(c->jobs.running, c->jobs.profile_dir,
+	                        s->routing[routing], &s->jobs[routing], s->idle,
 	                        &s->background[routing], s->running[routing],
 	                        err);
 }
@@ -311,17 +307,17 @@ static int open_scene(const struct compare *c, struct scene *s,
 	s->free = malloc((size_t)c->net->n_nodes);
 	s->routing = calloc(n, sizeof(*s->routing));
 	s->background = calloc(n, sizeof(*s->background));
-	s->rates = calloc(n, sizeof(*s->rates));
+	s->jobs = calloc(n, sizeof(*s->jobs));
 	s->communication =
 	        calloc((size_t)c->jobs.n, sizeof(*s->communication));
 	s->running = calloc(n, sizeof(*s->running));
 	s->workload = calloc(n, sizeof(*s->workload));
-	if (!s->free || !s->routing || !s->background || !s->rates ||
-	    !s->communication || !s->running ||
-	    !s->workload)
+	if (!s->free || !s->routing || !s->background || !s->jobs ||
+	    !s->communication || !s->running || !s->workload)
 		return cpl_fail_memory(err);
 	for (int r = 0; r < c->n_routings; r++) {
 		s->routing[r] = (const void *)c->routing[r];
+		s->jobs[r].net = c->net;
 		s->workload[r] =
 		        cpl_workload_new(c->net, (int)c->jobs.threads, err);
 		if (!s->workload[r] ||
@@ -342,8 +338,8 @@ static void close_scene(const struct compare *c, struct scene *s)
 	for (int r = 0; r < c->n_routings; r++) {
 		if (s->background)
 			cpl_load_free(&s->background[r]);
-		if (s->rates)
-			cpl_load_free(&s->rates[r]);
+		if (s->jobs)
+			cpl_scene_close(&s->jobs[r]);
 		if (s->workload)
 			cpl_workload_free(s->workload[r]);
 		if (s->running)
@@ -356,7 +352,7 @@ static void close_scene(const struct compare *c, struct scene *s)
 	free(s->idle);
 	free(s->free);
 	free(s->background);
-	free(s->rates);
+	free(s->jobs);
 	free(s->communication);
 }
 

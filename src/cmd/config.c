@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/hostlist.h"
 #include "options.h"
-#include "placement/cut.h"
-#include "placement/placement.h"
+#include "placement/wish.h"
 #include "site_files.h"
 
 #define NAMES_SHOWN 3
@@ -58,7 +56,7 @@ static void problem(struct site_check *check, const struct cpl_error *err)
 	say_line(check, err->text);
 }
 
-/* Of what a key says, or its default. */
+/* Report a problem of a key's value, or of its default. */
 static void key_problem(struct site_check *check, const char *key,
                         const struct cpl_error *err)
 {
@@ -72,14 +70,14 @@ static void key_problem(struct site_check *check, const char *key,
 		         err->text);
 }
 
-/* Names may be known and yet not be for this network. */
+/* A name may be known and yet not be for this network. */
 static void check_policy(struct site_check *check, const char *policy,
                          int line, const char *what)
 {
 	struct cpl_error err = {""};
 
-	if (!policy || !strcasecmp(policy, CPL_POLICY_NONE) ||
-	    !cpl_placement_check(check->net, policy, &err))
+	if (cpl_is_none(policy) ||
+	    !cpl_wish_policy(&(struct cpl_wish){0}, check->net, policy, &err))
 		return;
 	problemf(check, "%s:%d: %s%s", check->config->path, line, what,
 	         err.text);
@@ -89,10 +87,8 @@ static void check_units(struct site_check *check, const char *units, int line,
                         const char *what)
 {
 	struct cpl_error err = {""};
-	struct cpl_cut cut;
 
-	if (units && strcasecmp(units, CPL_KEEP_NONE) &&
-	    cpl_cut_find(check->net, units, &cut, &err))
+	if (cpl_wish_units(&(struct cpl_wish){0}, check->net, units, &err))
 		problemf(check, "%s:%d: %sKeepWhole: %s", check->config->path,
 		         line, what, err.text);
 }
@@ -245,7 +241,7 @@ static void check_match(struct site_check *check,
 	check_patterns(check, match->line, "Partition", match->partition);
 	check_patterns(check, match->line, "QOS", match->qos);
 	check_patterns(check, match->line, "Account", match->account);
-	if (!match->profile || !strcmp(match->profile, CPL_PROFILE_NONE))
+	if (cpl_is_none(match->profile))
 		return;
 	while (k < check->n_profiles &&
 	       strcmp(check->profile[k].name, match->profile))
@@ -260,7 +256,7 @@ static void check_match(struct site_check *check,
 	         c->profile_dir);
 }
 
-/* slurmctld makes it where it is missing. */
+/* slurmctld makes the directory where it is missing. */
 static void check_state_dir(struct site_check *check,
                             const struct slurm_conf *slurm)
 {
@@ -329,12 +325,13 @@ static void check_partitions(struct site_check *check,
 	}
 }
 
-/* What the options say that Slurm has; NULL: it is not compared. */
+/* Names that Slurm has, as the options say; NULL: they are not compared. */
 struct slurm_has {
 	const char *nodes, *qos, *accounts;
 };
 
-/* Is one of the names, between commas or white space, of that pattern? */
+/* Does one of the names, which commas or white space divide, match the
+ * pattern? */
 static bool has_name(const char *names, const char *pattern)
 {
 	static const char between[] = ", \t\r\n";
@@ -419,8 +416,8 @@ static int compare_nodes(const struct site_check *check, const char *text,
 
 static int load_config(struct site_check *check, const char *option)
 {
-	struct cpl_error err = {""};
-	char *path = cmd_config_path(option);
+	struct cpl_error err = {""}, lacks = {""};
+	char *path = cmd_config_path(option, &lacks);
 
 	if (path)
 		check->config =
@@ -430,11 +427,13 @@ static int load_config(struct site_check *check, const char *option)
 	free(path);
 	if (!check->config)
 		problem(check, &err);
-	/* What a line that is wrong would have set is not known. */
+	if (!check->config && *lacks.text)
+		problem(check, &lacks);
+	/* It is not known what a line that is wrong would have set. */
 	return check->n_problems ? -1 : 0;
 }
 
-/* With slurm.conf, as far as it can be read. */
+/* Compare the configuration with slurm.conf, as far as that can be read. */
 static void compare_slurm(struct site_check *check)
 {
 	const char *stores = check->config->user_profile_dir;
@@ -544,7 +543,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_config(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.json = false};
 	struct site_check check;
@@ -564,4 +563,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_config = {"config", run};
+const struct cmd cmd_config = {"config", run_config};

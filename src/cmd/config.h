@@ -42,14 +42,15 @@ int site_check_print(const struct site_check *check);
 #define CONFIG_MAY_MAX 40
 const char *config_may(int may, char text[CONFIG_MAY_MAX]);
 
-/* `commplace config for`: a job as it is asked for. */
+/* `commplace config for`: the job that is asked about. */
 struct config_for {
 	const char *path; /* of commplace.conf, NULL: the site's own */
 	char **word;      /* "partition=large" ..., or one job's number */
 	int n_words;
 	const char *profile, *policy, *mapping; /* its options, or NULL */
 };
-/* Prints what holds for it, and from where. Returns an exit code. */
+/* Prints the settings that hold for the job, and where each is from. Returns an
+ * exit code. */
 int config_for(const struct cmd *self, const struct config_for *what,
                bool json);
 

@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,13 @@
 #include "signature/signature.h"
 #include "site/match.h"
 #include "site_files.h"
+#include "slurm_shell.h"
 
-/* A job for squeue: the user's texts each on a line of its own. */
+/* What squeue prints of a job: the texts of the user are each on a line of its
+ * own. */
 static const char squeue_format[] = "%P %q %a %U %D\n%j\n%o";
 
-struct asked {
+struct asked_job {
 	struct cpl_job_facts job;
 	const char *user; /* name or number, or NULL */
 	char *text[3];    /* of squeue */
@@ -30,23 +31,23 @@ static bool is_job_id(const char *word)
 	       word[strspn(word, "0123456789_+")] == '\0';
 }
 
-static int find_user(struct asked *a, struct cpl_error *err)
+static int find_user(struct asked_job *a, struct cpl_error *err)
 {
-	const struct passwd *entry = getpwnam(a->user);
-	char *end;
-	unsigned long number = strtoul(a->user, &end, 10);
+	int rc = cpl_match_user(a->user, &a->job.uid);
 
-	if (!entry && (*end || !isdigit((unsigned char)*a->user) ||
-	               number > UINT32_MAX))
-		return cpl_fail(err, "user=%.64s: there is no such user here",
-		                a->user);
-	a->job.uid = entry ? entry->pw_uid : (uint32_t)number;
+	if (rc)
+		return rc < 0 ? cpl_fail_memory(err)
+		              : cpl_fail(err,
+		                         "user=%.64s: there is no such user "
+		                         "here",
+		                         a->user);
 	a->job.has_uid = true;
 	return 0;
 }
 
 /* KEY=VALUE. 0, -1 with err. */
-static int take_word(struct asked *a, const char *word, struct cpl_error *err)
+static int take_word(struct asked_job *a, const char *word,
+                     struct cpl_error *err)
 {
 	const struct {
 		const char *key, **value;
@@ -91,29 +92,25 @@ static const char *known(const char *text)
 	               : NULL;
 }
 
-/* A job of the cluster's queue. */
-static int ask_squeue(struct asked *a, const char *id, struct cpl_error *err)
+/* Ask squeue about a job of the cluster's queue. */
+static int ask_squeue(struct asked_job *a, const char *id,
+                      struct cpl_error *err)
 {
-	char command[160], *rest, *word[5];
-	FILE *pipe;
-	int n = 0;
+	char command[160], *rest, *word[5], *all;
+	size_t length;
+	int status, n = 0;
 
-	snprintf(command, sizeof(command),
-	         "squeue -h -j %.64s -o '%s' 2>&1", id, squeue_format);
-	pipe = popen(command, "r");
-	if (!pipe)
-		return cpl_fail(err, "squeue cannot be run");
-	for (int i = 0; i < 3; i++) {
-		size_t size = 0;
-
-		if (getline(&a->text[i], &size, pipe) < 0)
-			break;
-		a->text[i][strcspn(a->text[i], "\n")] = '\0';
-		n++;
-	}
-	while (fgetc(pipe) != EOF)
-		;
-	if (pclose(pipe) || n < 3) {
+	snprintf(command, sizeof(command), "squeue -h -j %.64s -o '%s'", id,
+	         squeue_format);
+	all = rest = slurm_shell(command, &length, &status, err);
+	if (!all)
+		return -1;
+	while (n < 3 && rest && *rest)
+		a->text[n++] = strdup(strsep(&rest, "\n"));
+	free(all);
+	if (n && !a->text[n - 1])
+		return cpl_fail_memory(err);
+	if (status || n < 3) {
 		if (n)
 			cpl_printable(a->text[0]);
 		return cpl_fail(err, "job %s: %.200s", id,
@@ -138,7 +135,7 @@ static int ask_squeue(struct asked *a, const char *id, struct cpl_error *err)
 	return 0;
 }
 
-static int ask(const struct config_for *what, struct asked *a,
+static int ask(const struct config_for *what, struct asked_job *a,
                struct cpl_error *err)
 {
 	int first = is_job_id(what->word[0]);
@@ -160,7 +157,7 @@ static int ask(const struct config_for *what, struct asked *a,
 }
 
 /* A row of the answer. */
-struct row {
+struct answer_row {
 	const char *key;
 	char value[160];
 	const char *from; /* "match" */
@@ -172,7 +169,7 @@ struct row {
 struct answer {
 	const struct cpl_config *config;
 	struct cpl_resolved want;
-	struct row row[ROWS_MAX];
+	struct answer_row row[ROWS_MAX];
 	int n;
 };
 
@@ -183,10 +180,10 @@ static const char *const sources[] = {
 };
 
 static void __attribute__((format(printf, 5, 6)))
-add(struct answer *a, const char *key, enum cpl_source source, int line,
-    const char *format, ...)
+add_row(struct answer *a, const char *key, enum cpl_source source, int line,
+        const char *format, ...)
 {
-	struct row *row = &a->row[a->n++];
+	struct answer_row *row = &a->row[a->n++];
 	va_list ap;
 
 	row->key = key;
@@ -201,8 +198,8 @@ add(struct answer *a, const char *key, enum cpl_source source, int line,
 static void add_choice(struct answer *a, const char *key,
                        const struct cpl_choice *choice)
 {
-	add(a, key, choice->source, choice->line, "%s",
-	    choice->value ? choice->value : "none");
+	add_row(a, key, choice->source, choice->line, "%s",
+	        choice->value ? choice->value : "none");
 }
 
 static enum cpl_source general_source(const struct answer *a, const char *key)
@@ -213,14 +210,14 @@ static enum cpl_source general_source(const struct answer *a, const char *key)
 
 static void add_general(struct answer *a, const char *key, const char *value)
 {
-	add(a, key, general_source(a, key), cpl_config_line(a->config, key),
-	    "%s", value);
+	add_row(a, key, general_source(a, key), cpl_config_line(a->config, key),
+	        "%s", value);
 }
 
 static void add_number(struct answer *a, const char *key, int value)
 {
-	add(a, key, general_source(a, key), cpl_config_line(a->config, key),
-	    "%d", value);
+	add_row(a, key, general_source(a, key), cpl_config_line(a->config, key),
+	        "%d", value);
 }
 
 static const char *on_error(enum cpl_on_error what)
@@ -234,50 +231,51 @@ static void fill(struct answer *a)
 	const struct cpl_resolved *w = &a->want;
 	char may[CONFIG_MAY_MAX];
 
-	add(a, "Mode", w->mode_from.source, w->mode_from.line, "%s",
-	    cpl_mode_name(w->mode));
+	add_row(a, "Mode", w->mode_from.source, w->mode_from.line, "%s",
+	        cpl_mode_name(w->mode));
 	add_choice(a, "Profile", &w->profile);
 	add_choice(a, "DefaultPolicy", &w->policy);
 	add_choice(a,
 	           w->profile.value ? "DefaultMapping"
 	                            : "MappingWithoutProfile",
 	           &w->mapping);
-	add(a, "OrderReaches", w->order_reaches_from.source,
-	    w->order_reaches_from.line, "%s",
-	    cpl_order_reaches_name(w->order_reaches));
+	add_row(a, "OrderReaches", w->order_reaches_from.source,
+	        w->order_reaches_from.line, "%s",
+	        cpl_order_reaches_name(w->order_reaches));
 	add_choice(a, "DefaultBinding", &w->binding);
 	add_general(a, "BindMemory", w->bind_memory ? "yes" : "no");
-	add(a, "Objective", w->objective_from.source, w->objective_from.line,
-	    "%s", cpl_objective_name(w->objective));
+	add_row(a, "Objective", w->objective_from.source,
+	        w->objective_from.line, "%s",
+	        cpl_objective_name(w->wish.objective));
 	add_general(a, "TimeModel", c->time_model ? c->time_model : "none");
 	add_number(a, "OwnWeight", c->own_weight);
 	add_number(a, "OthersWeight", c->others_weight);
 	add_choice(a, "KeepWhole", &w->keep_whole);
-	add(a, "KeepWholePrice", w->keep_price_from.source,
-	    w->keep_price_from.line, "%d", w->keep_price);
+	add_row(a, "KeepWholePrice", w->keep_price_from.source,
+	        w->keep_price_from.line, "%d", w->wish.keep_price);
 	add_general(a, "Routing", c->routing ? c->routing : "the network's");
-	add(a, "MaxDecisionTime", w->max_decision_from.source,
-	    w->max_decision_from.line, "%dms", w->max_decision_ms);
+	add_row(a, "MaxDecisionTime", w->max_decision_from.source,
+	        w->max_decision_from.line, "%dms", w->max_decision_ms);
 	add_number(a, "CompareNodes", c->compare_nodes);
-	add(a, "Seed", general_source(a, "Seed"), cpl_config_line(c, "Seed"),
-	    "%" PRIu64, c->seed);
-	add(a, "MinNodes", w->min_nodes_from.source, w->min_nodes_from.line,
-	    "%d", w->min_nodes);
+	add_row(a, "Seed", general_source(a, "Seed"),
+	        cpl_config_line(c, "Seed"), "%" PRIu64, c->seed);
+	add_row(a, "MinNodes", w->min_nodes_from.source, w->min_nodes_from.line,
+	        "%d", w->min_nodes);
 	add_general(a, "MissingProfile", on_error(c->missing_profile));
 	add_general(a, "RankMismatch", on_error(c->rank_mismatch));
 	add_general(a, "Rescale", c->rescale ? "yes" : "no");
 	add_number(a, "DriftDistance", c->drift);
-	add(a, "UserMayOverride", w->user_may_from.source,
-	    w->user_may_from.line, "%s", config_may(w->user_may, may));
+	add_row(a, "UserMayOverride", w->user_may_from.source,
+	        w->user_may_from.line, "%s", config_may(w->user_may, may));
 	add_choice(a, "Record", &w->record);
-	add(a, "RecordOneIn", w->record_one_in_from.source,
-	    w->record_one_in_from.line, "%d", w->record_one_in);
+	add_row(a, "RecordOneIn", w->record_one_in_from.source,
+	        w->record_one_in_from.line, "%d", w->record_one_in);
 	add_general(a, "AdminComment", c->admin_comment ? "yes" : "no");
 }
 
 /* "FILE:12 (Match)", "built in", "the job's option". */
-static void from_text(const struct answer *a, const struct row *row, char *text,
-                      size_t size)
+static void from_text(const struct answer *a, const struct answer_row *row,
+                      char *text, size_t size)
 {
 	static const char *const words[][2] = {
 	        {"built-in", "built in"}, {"general", ""},
@@ -383,22 +381,20 @@ static void say(void *arg, const char *text)
 
 int config_for(const struct cmd *self, const struct config_for *what, bool json)
 {
-	struct asked asked = {.user = NULL};
+	struct asked_job asked = {.user = NULL};
 	struct cpl_config *config = NULL;
 	struct cpl_network *net = NULL;
 	struct cpl_error err = {""};
 	struct answer answer = {.n = 0};
-	char *path = cmd_config_path(what->path);
 	int rc = CMD_FAILED;
 
-	if (!path)
-		cpl_fail_memory(&err);
-	if (!path || ask(what, &asked, &err))
+	if (ask(what, &asked, &err))
 		goto out;
-	config = cpl_config_load(path, &err);
+	config = cmd_config_load(what->path, &err);
 	if (!config || cpl_config_find_users(config, say, (void *)self, &err))
 		goto out;
-	/* Only to know the names of policies: `check` says what is wrong. */
+	/* The network is loaded only for the names of policies: `check` says
+	 * what is wrong with it. */
 	net = cpl_network_load(config->network_file, NULL);
 	answer.config = config;
 	cpl_resolve(config, net, &asked.job, &answer.want);
@@ -413,6 +409,5 @@ out:
 		free(asked.text[i]);
 	cpl_network_free(net);
 	cpl_config_free(config);
-	free(path);
 	return rc;
 }

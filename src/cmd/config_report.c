@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "site/resolve.h"
 
@@ -19,14 +18,7 @@ static const char *on_error_name(enum cpl_on_error what)
 	return what == CPL_REJECT ? "reject" : "ignore";
 }
 
-/* "none" in the site's own word, whatever its case. */
-static const char *policy_name(const struct cpl_resolved *d)
-{
-	return strcasecmp(d->policy.value, CPL_POLICY_NONE) ? d->policy.value
-	                                                    : CPL_POLICY_NONE;
-}
-
-/* Where a partition has one of its own; else NULL. */
+/* The mode of a partition that has one of its own; else NULL. */
 static const char *own_mode(const struct cpl_config *config,
                             const char *partition)
 {
@@ -46,7 +38,7 @@ static json_t *defaults_json(const struct cpl_config *config,
 	cpl_resolve_defaults(config, partition, &d);
 	return json_pack("{s:s*, s:s*, s:s, s:s, s:i}", "partition", partition,
 	                 "mode", own_mode(config, partition), "policy",
-	                 policy_name(&d), "mapping", d.mapping.value,
+	                 d.policy.value, "mapping", d.mapping.value,
 	                 "min_nodes", d.min_nodes);
 }
 
@@ -98,7 +90,7 @@ struct pairs {
 };
 
 static void __attribute__((format(printf, 3, 4)))
-add(struct pairs *to, const char *key, const char *format, ...)
+add_pair(struct pairs *to, const char *key, const char *format, ...)
 {
 	va_list ap;
 
@@ -112,7 +104,7 @@ add(struct pairs *to, const char *key, const char *format, ...)
 static void add_text(struct pairs *to, const char *key, const char *value)
 {
 	if (value)
-		add(to, key, "%s", value);
+		add_pair(to, key, "%s", value);
 }
 
 static void rule_pairs(const struct cpl_match_rule *rule,
@@ -128,11 +120,11 @@ static void rule_pairs(const struct cpl_match_rule *rule,
 	add_text(conditions, "Account", rule->account);
 	add_text(conditions, "User", rule->user);
 	if (nodes->high == INT32_MAX)
-		add(conditions, "Nodes", "%d-", nodes->low);
+		add_pair(conditions, "Nodes", "%d-", nodes->low);
 	else if (nodes->high && nodes->low == nodes->high)
-		add(conditions, "Nodes", "%d", nodes->low);
+		add_pair(conditions, "Nodes", "%d", nodes->low);
 	else if (nodes->high)
-		add(conditions, "Nodes", "%d-%d", nodes->low, nodes->high);
+		add_pair(conditions, "Nodes", "%d-%d", nodes->low, nodes->high);
 	add_text(conditions, "Command", rule->command);
 	add_text(settings, "Profile", rule->profile);
 	if (d->mode >= 0)
@@ -149,15 +141,16 @@ static void rule_pairs(const struct cpl_match_rule *rule,
 		add_text(settings, "Objective",
 		         cpl_objective_name((enum cpl_objective)d->objective));
 	if (d->max_decision_ms >= 0)
-		add(settings, "MaxDecisionTime", "%dms", d->max_decision_ms);
+		add_pair(settings, "MaxDecisionTime", "%dms",
+		         d->max_decision_ms);
 	if (d->min_nodes >= 0)
-		add(settings, "MinNodes", "%d", d->min_nodes);
+		add_pair(settings, "MinNodes", "%d", d->min_nodes);
 	add_text(settings, "KeepWhole", d->keep_whole);
 	if (d->keep_price >= 0)
-		add(settings, "KeepWholePrice", "%d", d->keep_price);
+		add_pair(settings, "KeepWholePrice", "%d", d->keep_price);
 	add_text(settings, "Record", d->record);
 	if (d->record_one_in >= 0)
-		add(settings, "RecordOneIn", "%d", d->record_one_in);
+		add_pair(settings, "RecordOneIn", "%d", d->record_one_in);
 	if (d->user_may >= 0)
 		add_text(settings, "UserMayOverride",
 		         config_may(d->user_may, may));
@@ -262,7 +255,7 @@ static void defaults_row(struct cmd_table *t, const struct cpl_config *config,
 	struct cpl_resolved d;
 
 	cpl_resolve_defaults(config, partition, &d);
-	cmd_table_row(t, "%s|%s|%s|%d|%s", label, policy_name(&d),
+	cmd_table_row(t, "%s|%s|%s|%d|%s", label, d.policy.value,
 	              d.mapping.value, d.min_nodes, cpl_mode_name(d.mode));
 }
 
@@ -319,7 +312,7 @@ static void model_row(struct cmd_table *t, const struct cpl_config *c,
 	              100 * m->score.concordant);
 }
 
-/* Who reads users' own profiles, and whose that one cannot. */
+/* Who reads users' own profiles, and which users' that one cannot read. */
 static void users_row(struct cmd_table *t, const struct site_check *check)
 {
 	const struct slurm_reader *reader = check->reader;
@@ -339,7 +332,7 @@ static void users_row(struct cmd_table *t, const struct site_check *check)
 		              check->shut.text);
 }
 
-/* What could not be compared is no less wrong. */
+/* A configuration that could not be compared may be as wrong as any. */
 static void slurm_row(struct cmd_table *t, const struct site_check *check)
 {
 	const struct slurm_conf *slurm = check->slurm;
@@ -366,7 +359,7 @@ int site_check_print(const struct site_check *check)
 	cmd_table_row(t, "objective|%s", cpl_objective_name(c->objective));
 	if (check->learned)
 		model_row(t, c, cpl_learned_model(check->learned));
-	if (strcasecmp(c->defaults.keep_whole, CPL_KEEP_NONE))
+	if (!cpl_is_none(c->defaults.keep_whole))
 		cmd_table_row(t, "kept whole|%s, at most %d %% worse",
 		              c->defaults.keep_whole, c->keep_price);
 	cmd_table_row(t, "binding|%s", c->binding);

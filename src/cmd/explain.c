@@ -29,7 +29,8 @@ struct options {
 	int64_t wait;         /* seconds for the record to come, -1: default */
 };
 
-/* The controller writes a record behind a job that may be running by then. */
+/* The controller writes a record after the decision; the job may be running by
+ * then. */
 #define OWN_JOB_WAIT_S 10
 #define POLL_NS 20000000L
 
@@ -151,8 +152,8 @@ static int add_option(FILE *to, const char *name, const char *value)
 	return 0;
 }
 
-/* What candidates were judged with: a mapper's name, ranks in blocks, or NULL:
- * as `place` does by itself. */
+/* What rank order candidates were judged with: a mapper's, blocks, or NULL for
+ * what `place` does by itself. */
 static const char *order_of(const struct cpl_record *r)
 {
 	for (int i = 0; i < r->n_candidates; i++)
@@ -197,7 +198,7 @@ static char *replay_of(const struct cpl_record *r,
 	FILE *to;
 	int bad;
 
-	/* One that was rescaled is in no file. */
+	/* A profile that was rescaled is in no file. */
 	if (!r->network_file || !*r->network_file || !r->policy_asked ||
 	    !r->n_candidates || r->recorded_ranks)
 		return NULL;
@@ -224,7 +225,8 @@ static char *replay_of(const struct cpl_record *r,
 	bad |= add_option(to, "--keep-whole", r->keep_whole);
 	if (r->keep_whole)
 		fprintf(to, " --keep-whole-price %d", r->keep_price);
-	/* The network's own, which is judged by in the end. */
+	/* The network's own routing is what candidates are judged by in the
+	 * end. */
 	if (!r->stated_routing)
 		bad |= add_option(to, "--routing", r->routing);
 	if (config)
@@ -269,7 +271,7 @@ static struct cpl_record *find(const struct options *o, const char *state_dir,
 	                   : cpl_record_find(state_dir, o->job, ended, err);
 }
 
-/* The record, waited for where it is not there yet. */
+/* Read the record, and wait for it where it is not there yet. */
 static struct cpl_record *await_record(const struct options *o,
                                        const char *state_dir, bool *ended,
                                        struct cpl_error *err)
@@ -299,7 +301,7 @@ static int write_html(const struct cmd *self, const struct explained *e,
 	return rc ? cmd_fail(self, &err) : CMD_OK;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_explain(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {0};
 	struct cpl_error err = {{0}};
@@ -345,4 +347,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_explain = {"explain", run};
+const struct cmd cmd_explain = {"explain", run_explain};

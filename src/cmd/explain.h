@@ -23,7 +23,8 @@ int explain_html(const struct explained *e, FILE *out, struct cpl_error *err);
 
 /* explain_tables.c: tables of text and page alike, see cmd_table_new. */
 
-/* Ours against stock Slurm's answer; NULL: nothing to compare. */
+/* Our placement against stock Slurm's answer; NULL: there is nothing to
+ * compare. */
 bool explain_has_compare(const struct cpl_record *r);
 struct cmd_table *explain_compare(const struct cpl_record *r);
 struct cmd_table *explain_candidates(const struct cpl_record *r);
@@ -31,14 +32,15 @@ struct cmd_table *explain_ranks(const struct cpl_record *r);
 
 /* The candidate taken, or NULL. */
 const struct cpl_record_candidate *explain_taken(const struct cpl_record *r);
-/* Predicted time over that without the running jobs; 0: not known. */
+/* Predicted time over the time without the running jobs; 0: not known. */
 double explain_slowdown(const struct cpl_record *r);
 /* Are its seconds those of minimal routing, in the place of the one in force?
  */
 bool explain_is_minimal(const struct cpl_record *r);
 /* What is kept whole, and what that costs: a line, or NULL. */
 const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size);
-/* Whether its rank order can be counted on, and what follows: a line, or NULL. */
+/* Whether the decision's rank order can be counted on, and what follows: a
+ * line, or NULL. */
 const char *explain_reach(const struct cpl_record *r, char *buffer,
                           size_t size);
 /* The profile, whose it is, and whether it was rescaled or drifts: a line. */
@@ -56,7 +58,7 @@ int explain_next(const struct cpl_record *r,
 #define EXPLAIN_STATE "STATE.json"
 const char *explain_state(const struct explained *e, char line[128]);
 
-/* Of a table: text made printable, "-" for none; a number, "-" below 0; a
+/* Cells of a table: text made printable, "-" for none; a number, "-" below 0; a
  * change in percent. */
 const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX]);
 const char *explain_number(double value, char buffer[32]);

@@ -33,7 +33,8 @@ static double stock_max(const struct cpl_record *r)
 	return mapped ? r->stock_mapped_max : r->stock_max_congestion;
 }
 
-/* Candidates by what they were judged: bars, and a line for stock Slurm. */
+/* Candidates by the number that they were judged by: bars, and a line for stock
+ * Slurm. */
 static void draw_candidates(const struct cpl_record *r, FILE *out)
 {
 	struct plot_bar *bar =
@@ -92,7 +93,7 @@ static int draw_state(const struct cpl_network *net,
 	return rc;
 }
 
-/* The job alone, and with those that ran when it was decided. */
+/* Draw the job alone, and with the jobs that ran when it was decided. */
 static int draw_jobs(const struct explained *e, const struct cpl_network *net,
                      struct cpl_running_job *job, FILE *out,
                      struct cpl_error *err)
@@ -281,7 +282,7 @@ int explain_html(const struct explained *e, FILE *out, struct cpl_error *err)
 	write_maps(e, out);
 	if (write_ranks(r, out, err))
 		return -1;
-	/* Made printable it would be another command. */
+	/* If it were made printable, it would be another command. */
 	if (e->replay && cpl_is_printable(e->replay)) {
 		char state[128];
 

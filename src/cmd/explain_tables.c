@@ -60,8 +60,8 @@ static bool has_congestion(const struct cpl_record *r)
 	return best && best->evaluated && r->stock_max_congestion >= 0;
 }
 
-/* As the ranks run: mapped for the nodes that the job got, or as the decision
- * has it. < 0: in blocks. */
+/* The congestion as the ranks run: mapped for the nodes that the job got, or as
+ * the decision has it. < 0: in blocks. */
 static double mapped_max(const struct cpl_record *r)
 {
 	const struct cpl_record_candidate *taken = explain_taken(r);
@@ -71,15 +71,16 @@ static double mapped_max(const struct cpl_record *r)
 	return taken && taken->mapped && !r->own_order ? taken->mapped_max : -1;
 }
 
-/* Judged with the rank order, both? */
+/* Were both judged with the rank order? */
 static bool has_mapped(const struct cpl_record *r)
 {
-	/* A record of before has no such number: 0. */
+	/* Records of earlier releases have no such number: it is 0. */
 	return has_congestion(r) && r->stock_mapped_max > 0 &&
 	       mapped_max(r) >= 0;
 }
 
-/* In blocks; of a job whose ranks were mapped before they were. */
+/* The congestion in blocks; for a job whose ranks were mapped, the one before
+ * that. */
 static double blocks_max(const struct cpl_record *r)
 {
 	return r->outcome == CPL_OUTCOME_PLACED && r->map_max_before > 0
@@ -115,8 +116,8 @@ judged_stock(const struct cpl_record *r)
 	return NULL;
 }
 
-/* Both by the routing that the network states, where that was not what all
- * candidates were judged by. */
+/* Both by the routing that the network states, where candidates were judged by
+ * another. */
 static void stated_row(const struct cpl_record *r, struct cmd_table *table)
 {
 	const struct cpl_record_candidate *best = explain_taken(r);
@@ -199,8 +200,8 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 	              cpl_objective_of_others(objective);
 	bool keeps = r->keep_whole != NULL, learned = r->time_model != NULL;
 	const char *first = learned ? "learned (s)" : "shared links";
-	/* What is broken is told before what it is to running jobs, or what
-	 * the model told. */
+	/* The column of what is broken stands before those of the harm to
+	 * running jobs and of the model. */
 	struct cmd_table *table =
 	        cmd_table_new(others && keeps    ? "llrrrrrrrrrr"
 	                      : others           ? "llrrrrrrrrr"
@@ -259,7 +260,7 @@ const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size)
 	return buffer;
 }
 
-/* By what it is known whether the order of ranks arrives. */
+/* How it is known whether the order of ranks arrives. */
 static const char *known_by(const struct cpl_record *r)
 {
 	static const char *const steps[] = {
@@ -349,8 +350,8 @@ struct cmd_table *explain_ranks(const struct cpl_record *r)
 	return table;
 }
 
-/* Without numbers nothing was compared: there is no mapper, or the user has an
- * order of their own. */
+/* Where there are no numbers, nothing was compared: there is no mapper, or the
+ * user has an order of their own. */
 const char *explain_order(const struct cpl_record *r, char *buffer, size_t size)
 {
 	const char *mapper = EXPLAIN_CLEAN(r->mapping);

@@ -100,7 +100,7 @@ out:
 	return rc;
 }
 
-/* Ours against stock, then all candidates. */
+/* Print our placement against stock, then all candidates. */
 static int print_numbers(const struct cpl_record *r)
 {
 	if (explain_has_compare(r)) {
@@ -146,7 +146,7 @@ int explain_text(const struct cmd *self, const struct explained *e)
 	    print_mapping(r))
 		return CMD_FAILED;
 	print_next(r);
-	/* Made printable it would be another command. */
+	/* If it were made printable, it would be another command. */
 	if (e->replay && cpl_is_printable(e->replay)) {
 		printf("\nTo repeat the decision:\n  %s\n", e->replay);
 		if (explain_state(e, state))

@@ -50,7 +50,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"seed", .integer = &f->seed, .low = 0, .high = INT64_MAX / 2},
 	        {"level", .text = &f->level},
 	        {"profile-dir", .text = &f->profile_dir},
-	        {"output", 'o', .text = &f->output},
+	        {"output", .text = &f->output},
 	        {0},
 	};
 
@@ -196,17 +196,16 @@ static int write_row(struct features *f, const char *placement,
 	return 0;
 }
 
-/* A policy's placement, or those of its seeds. */
-static int write_policy(struct features *f,
-                        const struct cpl_placement_policy *policy,
+/* Write a policy's placement, or one for each seed. */
+static int write_policy(struct features *f, const struct cpl_wish *wish,
                         const char *name, struct cpl_error *err)
 {
+	const struct cpl_placement_policy *policy = wish->policy;
 	bool random = policy->flags & CPL_PLACEMENT_RANDOM;
-	struct cpl_placement_request req = {
-	        .net = f->net,
-	        .free = f->free,
-	        .n_nodes_wanted = f->n_nodes,
-	        .option = cpl_placement_option(name)};
+	struct cpl_placement_request req = {.net = f->net,
+	                                    .free = f->free,
+	                                    .n_nodes_wanted = f->n_nodes,
+	                                    .option = wish->option};
 
 	for (int64_t i = 0; i < (random ? f->seeds : 1); i++) {
 		char label[256];
@@ -226,26 +225,29 @@ static int write_policy(struct features *f,
 static int check_name(struct features *f, const char *name,
                       struct cpl_error *err)
 {
-	const struct cpl_placement_policy *policy;
+	struct cpl_wish wish = {0};
 
-	if (cpl_placement_check(f->net, name, err))
+	if (cpl_wish_policy(&wish, f->net, name, err))
 		return cpl_fail_prefix(err, "--placements: ");
-	policy = cpl_placement_find(f->net->type, name, err);
-	return policy->flags & CPL_PLACEMENT_SEARCH
+	return cpl_wish_searches(&wish)
 	               ? cpl_fail(err,
 	                          "--placements: %s is a search among the "
-	                          "others", policy->name)
+	                          "others",
+	                          wish.policy->name)
 	               : 0;
 }
 
 static int write_named(struct features *f, const char *name,
                        struct cpl_error *err)
 {
-	return write_policy(f, cpl_placement_find(f->net->type, name, err),
-	                    name, err);
+	struct cpl_wish wish = {0};
+
+	return cpl_wish_policy(&wish, f->net, name, err)
+	               ? -1
+	               : write_policy(f, &wish, name, err);
 }
 
-/* For each name of --placements. */
+/* Write the placements of each name of --placements. */
 static int each_name(struct features *f,
                      int (*what)(struct features *f, const char *name,
                                  struct cpl_error *err),
@@ -260,7 +262,7 @@ static int each_name(struct features *f,
 	return rc;
 }
 
-/* Those of every job that the network has. */
+/* Write the placements of all policies that the network has. */
 static int write_all(struct features *f, struct cpl_error *err)
 {
 	const struct cpl_placement_policy *policy;
@@ -269,7 +271,8 @@ static int write_all(struct features *f, struct cpl_error *err)
 		if (!(policy->flags &
 		      (CPL_PLACEMENT_SEARCH | CPL_PLACEMENT_CLASS)) &&
 		    cpl_placement_takes(policy, f->net->type) &&
-		    write_policy(f, policy, policy->name, err))
+		    write_policy(f, &(struct cpl_wish){.policy = policy},
+		                 policy->name, err))
 			return -1;
 	return 0;
 }
@@ -285,7 +288,7 @@ static int write_rows(struct features *f, struct cpl_error *err)
 	return all ? write_all(f, err) : each_name(f, write_named, err);
 }
 
-/* All, or nothing where one of them fails. */
+/* Write all, or nothing where one of them fails. */
 static int print_rows(struct features *f, struct cpl_error *err)
 {
 	size_t size;
@@ -320,7 +323,7 @@ static int write_file(struct features *f, struct cpl_error *err)
 	return -1;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_features(const struct cmd *self, int argc, char **argv)
 {
 	struct features f = {.placements = "all",
 	                     .ranks_per_node = 1,
@@ -340,4 +343,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_features = {"features", run};
+const struct cmd cmd_features = {"features", run_features};

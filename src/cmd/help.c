@@ -16,7 +16,8 @@
 
 #define WIDTH 80
 
-/* What stands between two "@" in a text is a list of names of one of these. */
+/* A word between two "@" in a text stands for the list of names of one of
+ * these. */
 static const struct {
 	const char *word;
 	const struct cpl_registry *names;
@@ -32,6 +33,18 @@ const struct cmd_help *cmd_help_find(const char *name)
 	for (const struct cmd_help *h = cmd_help_texts; h->name; h++)
 		if (!strcmp(h->name, name))
 			return h;
+	return NULL;
+}
+
+const struct cmd_help_option *cmd_help_option(const char *subcommand,
+                                              const char *option)
+{
+	const struct cmd_help *help = cmd_help_find(subcommand);
+
+	for (const struct cmd_help_option *o = help ? help->options : NULL;
+	     o && o->name; o++)
+		if (!strcmp(o->name, option))
+			return o;
 	return NULL;
 }
 
@@ -77,7 +90,7 @@ static int print_list(const struct cpl_registry *names, int column)
 	return at;
 }
 
-/* Where a key stands, unless that is in lines for all jobs only. */
+/* In which lines a key may stand, unless these are lines for all jobs only. */
 static const char *key_lines(const struct cpl_config_key *key)
 {
 	bool general = key->where & 1u << CPL_SCOPE_GENERAL;

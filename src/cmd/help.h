@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --help prints: texts of src/cmd/help, which help.awk turns into C. */
+/* What src/cmd/help tells of subcommands, as help.awk turns it into C; man pages,
+ * completions and lists come from the same texts (read.awk). */
 #ifndef CPL_CMD_HELP_H
 #define CPL_CMD_HELP_H
+
+#include <getopt.h>
+
+struct cmd_help_option {
+	const char *name; /* without "--"; NULL ends a table */
+	char letter;      /* 'o': "-o" too; or 0 */
+	int argument;     /* no_argument ... */
+};
 
 struct cmd_help {
 	const char *name;    /* of the subcommand; NULL ends the table */
 	const char *summary; /* its line of `commplace --help` */
-	const char *text;
+	const struct cmd_help_option *options;
+	const char *text; /* what --help prints */
 };
 
 extern const struct cmd_help cmd_help_texts[];
@@ -14,8 +24,12 @@ extern const struct cmd_help cmd_help_texts[];
 /* NULL: there is no text of that name. */
 const struct cmd_help *cmd_help_find(const char *name);
 
-/* To stdout. "@mappers@" and the like in the text are lists of names, from the
- * registries; a line "@keys@" is those of commplace.conf. */
+/* The text of a subcommand's option, or NULL. */
+const struct cmd_help_option *cmd_help_option(const char *subcommand,
+                                              const char *option);
+
+/* Print a text to stdout. "@mappers@" and the like in the text are lists of
+ * names, from the registries; a line "@keys@" is those of commplace.conf. */
 void cmd_help_print(const struct cmd_help *help);
 
 #endif

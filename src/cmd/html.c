@@ -9,7 +9,7 @@
 
 /*
  * tests/golden/html.t compares the hashes with the texts: SHA-256, base64. In
- * the dark figures keep their shades the other way round.
+ * dark mode figures are inverted, so that they keep their shades.
  */
 #define STYLE_HASH "2M5YpH8/GORAbi//NJVtZkofitd1XB5SvtTiFZKr8bI="
 static const char style[] =
@@ -127,7 +127,8 @@ static void put_text(FILE *out, const char *text)
 {
 	char *copy = strdup(text);
 
-	/* Nothing rather than what was not looked at. */
+	/* Where memory is out, nothing is written rather than unchecked
+	 * text. */
 	if (copy)
 		escape(out, cpl_printable(copy));
 	free(copy);

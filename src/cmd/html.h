@@ -17,7 +17,7 @@
 void html_begin(FILE *out, const char *title, const char *subtitle);
 void html_end(FILE *out);
 
-/* A heading and, unless NULL, what is to be known about what follows. */
+/* A heading and, unless NULL, a remark on what follows. */
 void html_section(FILE *out, const char *heading, const char *text);
 
 /* Numbers that matter, side by side: between html_cards and html_cards_end. */
@@ -39,7 +39,8 @@ void html_item(FILE *out, const char *line);
 void html_next(FILE *out, int n, char (*line)[CPL_ERROR_MAX]);
 void html_command(FILE *out, const char *text);
 
-/* Around an SVG figure (plot/plot.h); wide: it scrolls rather than shrinks. */
+/* The frame of an SVG figure (plot/plot.h); wide: the figure scrolls rather
+ * than shrinks. */
 void html_figure(FILE *out, bool wide);
 void html_figure_end(FILE *out);
 

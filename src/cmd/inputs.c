@@ -12,7 +12,8 @@
 
 #define LINES_MAX (1ULL << 30) /* bytes */
 
-/* The store that has the name: as for the scheduler, the user's first. */
+/* The store that has the name. The user's comes first, as it does for the
+ * scheduler. */
 static const char *own_or_site(const char *profile_dir, const char *name)
 {
 	const char *own = profile_dir ? NULL : cmd_user_profile_dir(NULL);

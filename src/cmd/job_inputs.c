@@ -34,69 +34,31 @@ static int load_state(const char *path, const char *profile_dir,
 	               : 0;
 }
 
-int cmd_load_running(const char *path, const struct cpl_network *net,
-                     const struct cpl_routing *routing, const char *profile_dir,
+int cmd_load_running(const char *path, const char *profile_dir,
+                     const struct cpl_routing *routing, struct cpl_scene *scene,
                      unsigned char *free_nodes, struct cpl_load *load,
                      struct cpl_workload *adaptive, struct cpl_error *err)
 {
+	const struct cpl_network *net = scene->net;
+	const struct cpl_routing *by_flow = cpl_routing_by_flow(net, routing);
 	struct cpl_state state;
 	int rc = -1;
 
+	scene->routing = by_flow;
 	if (cpl_load_init(load, net, err))
 		return -1;
 	if (load_state(path, profile_dir, &state, err))
 		goto out;
 	rc = state.n_jobs;
-	if (adaptive && cpl_state_workload(&state, net, routing, adaptive, err))
-		rc = -1;
-	if (adaptive)
-		routing = cpl_routing_by_flow(net, routing);
-	if (rc >= 0 &&
-	    cpl_state_apply(&state, net, routing, free_nodes, load, err))
-		rc = -1;
-	if (rc < 0)
-		cpl_fail_prefix(err, "%s: ", path);
+	if ((adaptive &&
+	     cpl_state_workload(&state, net, routing, adaptive, err)) ||
+	    cpl_state_apply(&state, net, adaptive ? by_flow : routing,
+	                    free_nodes, load, err) ||
+	    cpl_state_run(&state, scene, NULL, err))
+		rc = cpl_fail_prefix(err, "%s: ", path);
 out:
 	cpl_state_free(&state);
 	return rc;
-}
-
-int cmd_running_rates(const char *path, const struct cpl_network *net,
-                      const struct cpl_routing *routing,
-                      const char *profile_dir, struct cpl_load *rates,
-                      struct cpl_error *err)
-{
-	struct cpl_state state;
-	int rc;
-
-	if (cpl_load_init(rates, net, err))
-		return -1;
-	rc = load_state(path, profile_dir, &state, err);
-	if (!rc && cpl_state_rates(&state, net,
-	                           cpl_routing_by_flow(net, routing), rates,
-	                           err))
-		rc = cpl_fail_prefix(err, "%s: ", path);
-	cpl_state_free(&state);
-	return rc;
-}
-
-/* The running jobs one by one. NULL with err. */
-static struct cpl_harm *running_harm(const struct job_inputs *in,
-                                     const struct job_options *o,
-                                     struct cpl_error *err)
-{
-	struct cpl_harm *harm = cpl_harm_new(in->net, err);
-	struct cpl_state state = {0};
-
-	if (!harm || load_state(o->running, o->profile_dir, &state, err) ||
-	    cpl_state_harm(&state, in->net,
-	                   cpl_routing_by_flow(in->net, in->routing), harm,
-	                   err)) {
-		cpl_harm_free(harm);
-		harm = NULL;
-	}
-	cpl_state_free(&state);
-	return harm;
 }
 
 static int load_signature(struct job_inputs *in, const struct job_options *o,
@@ -108,27 +70,6 @@ static int load_signature(struct job_inputs *in, const struct job_options *o,
 	in->run = cpl_run_times(in->sig->phase, in->sig->n_phases);
 	in->comm = cmd_comm(in->sig, NULL, err);
 	return in->comm ? 0 : -1;
-}
-
-static int load_running(struct job_inputs *in, const struct job_options *o,
-                        struct cpl_error *err)
-{
-	in->n_running = cmd_load_running(o->running, in->net, in->routing,
-	                                 o->profile_dir, in->free, &in->load,
-	                                 NULL, err);
-	if (in->n_running <= 0)
-		return in->n_running;
-	in->background = &in->load;
-	if (cmd_running_rates(o->running, in->net, in->routing, o->profile_dir,
-	                      &in->rates, err))
-		return -1;
-	in->running = &in->rates;
-	in->harm = running_harm(in, o, err);
-	if (!in->harm)
-		return -1;
-	if (in->run.seconds > 0)
-		cpl_load_scale(&in->load, &in->rates, in->run.seconds, in->net);
-	return 0;
 }
 
 int job_inputs_load(struct job_inputs *in, const struct job_options *o,
@@ -151,14 +92,24 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 	in->free = cmd_usable_nodes(in->net, err);
 	if (!in->free)
 		return -1;
-	return o->running ? load_running(in, o, err) : 0;
+	in->scene = (struct cpl_scene){.net = in->net, .stated = in->stated};
+	if (o->running)
+		in->n_running = cmd_load_running(
+		        o->running, o->profile_dir, in->routing, &in->scene,
+		        in->free, &in->load, NULL, err);
+	in->scene.routing = in->routing;
+	if (in->n_running > 0 && !(in->run.seconds > 0))
+		in->scene.load = &in->load;
+	return in->n_running < 0
+	               ? -1
+	               : cpl_scene_loads(&in->scene, in->run.seconds,
+	                                 &in->background, &in->running, err);
 }
 
 void job_inputs_free(struct job_inputs *in)
 {
+	cpl_scene_close(&in->scene);
 	cpl_load_free(&in->load);
-	cpl_load_free(&in->rates);
-	cpl_harm_free(in->harm);
 	cpl_comm_free(in->comm);
 	cpl_signature_free(in->sig);
 	cpl_network_free(in->net);

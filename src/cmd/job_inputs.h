@@ -7,11 +7,10 @@
 #define CPL_CMD_JOB_INPUTS_H
 
 #include "cmd.h"
-#include "placement/decide.h"
-#include "traffic/harm.h"
+#include "scene/scene.h"
 #include "traffic/workload.h"
 
-/* Option texts; NULL: not given. */
+/* Texts of options; NULL: the option was not given. */
 struct job_options {
 	const char *network, *signature, *profile_dir;
 	const char *routing, *objective, *running;
@@ -34,14 +33,12 @@ struct job_inputs {
 	struct cpl_signature *sig; /* NULL: none */
 	struct cpl_comm *comm;     /* of its whole run, or NULL */
 	struct cpl_run_times run;
-	unsigned char *free;   /* [n_nodes] hosts without a running job */
-	/* Of the running jobs: what they send while the job runs, or where its
-	 * signature has no times in their whole runs; and in bytes/s. */
-	struct cpl_load load, rates;
+	unsigned char *free; /* [n_nodes] hosts without a running job */
 	int n_running;
-	const struct cpl_load *background; /* load; NULL without such jobs */
-	const struct cpl_load *running;    /* rates; NULL the same */
-	struct cpl_harm *harm; /* the jobs one by one; NULL the same */
+	struct cpl_scene scene; /* with the running jobs */
+	struct cpl_load load;   /* their whole runs, for a job without times */
+	/* cpl_scene_loads of it while the job runs. */
+	const struct cpl_load *background, *running;
 };
 
 /* 0, or -1 with err. Free with job_inputs_free in either case. */
@@ -55,23 +52,17 @@ unsigned char *cmd_usable_nodes(const struct cpl_network *net,
                                 struct cpl_error *err);
 
 /*
- * --running: the jobs of STATE.json. Their hosts are not free any more, their
- * traffic under the routing goes into load, which is {0} and to be freed in
- * either case. Where they shall adapt to others, they are added to `adaptive`
- * (else NULL) as jobs, and load is what searches go by. How many there are, or
- * -1 with err.
+ * --running: the jobs of STATE.json. Their hosts are not free any more, and
+ * they send in the scene, which has the network, by the routing or what stands
+ * in for it (cpl_routing_by_flow). Their whole runs under the routing itself go
+ * into load, which is {0} and to be freed in either case. Where they shall
+ * adapt to others, they are added to `adaptive` (else NULL) as jobs, and load
+ * is what searches go by. How many there are, or -1 with err.
  */
-int cmd_load_running(const char *path, const struct cpl_network *net,
-                     const struct cpl_routing *routing, const char *profile_dir,
+int cmd_load_running(const char *path, const char *profile_dir,
+                     const struct cpl_routing *routing, struct cpl_scene *scene,
                      unsigned char *free_nodes, struct cpl_load *load,
                      struct cpl_workload *adaptive, struct cpl_error *err);
-
-/* --running as rates (cpl_state_rates): {0} and to be freed in either case. 0, or
- * -1 with err. */
-int cmd_running_rates(const char *path, const struct cpl_network *net,
-                      const struct cpl_routing *routing,
-                      const char *profile_dir, struct cpl_load *rates,
-                      struct cpl_error *err);
 
 /* {"max_congestion": ..., ..., "hop_bytes": ...}; NULL when memory is out. */
 json_t *job_metrics_json(const struct cpl_metrics *metrics,

@@ -68,7 +68,7 @@ int job_list_take_where(const struct cmd *self, void *into, const char *option,
 	return CMD_OK;
 }
 
-/* Where the job is a trace, its signature is what that sends in all. */
+/* Where the job is a trace, its signature is all that the trace sends. */
 static int open_signature(struct job_traffic *job, const char *profile_dir,
                           struct cpl_error *err)
 {
@@ -123,6 +123,19 @@ void job_list_free(struct job_list *list)
 	free(list->job);
 }
 
+int job_list_wishes(struct job_list *list, const struct cpl_network *net,
+                    struct cpl_error *err)
+{
+	for (struct job_traffic *job = list->job; job < list->job + list->n;
+	     job++)
+		if (cpl_wish_policy(&job->wish, net,
+		                    job->placement ? job->placement : "linear",
+		                    err))
+			return cpl_fail_prefix(
+			        err, "signature %.60s: ", job->sig->name);
+	return 0;
+}
+
 int job_traffic_given(struct job_traffic *job, const struct cpl_network *net,
                       unsigned char *free_nodes, struct cpl_error *err)
 {
@@ -143,27 +156,30 @@ int job_traffic_given(struct job_traffic *job, const struct cpl_network *net,
 	return 0;
 }
 
-int job_traffic_place(struct job_traffic *job, struct cpl_decide_request req,
-                      unsigned char *free_nodes, struct cpl_error *err)
+int job_traffic_choose(struct job_traffic *job, struct cpl_scene *scene,
+                      uint64_t seed, unsigned char *free_nodes,
+                      struct cpl_error *err)
 {
+	const struct cpl_placement_request nodes = {.free = free_nodes,
+	                                            .n_nodes_wanted =
+	                                                    job->n_nodes,
+	                                            .seed = seed};
+	struct cpl_scene_job what = {.ranks_per_node = job->ranks_per_node};
 	const struct cpl_candidate *chosen;
 	struct cpl_decision decision;
 
-	req.place.n_nodes_wanted = job->n_nodes;
-	req.place.free = free_nodes;
-	req.ranks_per_node = job->ranks_per_node;
 	/* A plain policy is not evaluated twice. */
-	if (cpl_placement_is_search(req.policy)) {
+	if (cpl_wish_searches(&job->wish)) {
 		if (!job->comm)
 			job->comm = cmd_comm(job->sig, job->phase, err);
 		if (!job->comm)
 			return cpl_fail_prefix(
-			        err,
-			        "placement %s, signature %.60s: ", req.policy,
-			        job->sig->name);
-		req.comm = job->comm;
+			        err, "placement %s, signature %.60s: ",
+			        job->wish.policy->name, job->sig->name);
+		what.comm = job->comm;
 	}
-	if (cpl_decide(&req, &decision, err))
+	if (cpl_scene_decide(scene, &what, &job->wish, &nodes, NULL, NULL,
+	                     &decision, err))
 		return cpl_fail_prefix(err,
 		                       "signature %.60s: ", job->sig->name);
 	chosen = &decision.candidate[decision.chosen];
@@ -185,8 +201,7 @@ struct cpl_job job_traffic_placed(struct job_traffic *job,
 	                        .comm = job->stored ? job->comm : NULL,
 	                        .rows = job->rows,
 	                        .node = job->node,
-	                        .ranks_per_node = job->ranks_per_node,
-	                        .hops = &job->hops};
+	                        .ranks_per_node = job->ranks_per_node};
 }
 
 void evaluation_add(struct evaluation *e, const struct cpl_job_sums *job)
@@ -198,7 +213,7 @@ void evaluation_add(struct evaluation *e, const struct cpl_job_sums *job)
 	e->sums.max_dilation = fmax(e->sums.max_dilation, job->max_dilation);
 }
 
-struct making {
+struct traffic_making {
 	const struct cpl_network *net;
 	const struct cpl_load *load;
 	struct link_stats *stats;
@@ -207,7 +222,7 @@ struct making {
 
 static void make_stats(void *arg, int64_t i, int thread)
 {
-	struct making *m = arg;
+	struct traffic_making *m = arg;
 	struct link_stats *s = &m->stats[i];
 	const struct cpl_network *net = m->net;
 	int class = (int)i - 1;
@@ -230,7 +245,7 @@ int evaluation_finish(struct evaluation *e, const struct cpl_network *net,
                       const struct cpl_load *load, int threads,
                       struct cpl_error *err)
 {
-	struct making m = {.net = net, .load = load, .stats = e->stats};
+	struct traffic_making m = {.net = net, .load = load, .stats = e->stats};
 
 	e->n_stats = net->n_classes + 3;
 	cpl_traffic_metrics(net, load, NULL, &e->metrics);

@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "cmd.h"
-#include "placement/decide.h"
+#include "scene/scene.h"
 #include "signature/phases/events.h"
 #include "traffic/workload.h"
 
@@ -26,6 +26,7 @@ struct job_traffic {
 	double start;             /* seconds */
 	const char *routing_name; /* NULL: the network's */
 	const struct cpl_routing *routing, *quick; /* what searches go by */
+	struct cpl_wish wish; /* of placement, where hosts are to be chosen */
 	/* Of job_traffic_open. */
 	struct cpl_signature *sig;
 	struct cpl_run_events *trace; /* NULL: none */
@@ -33,8 +34,7 @@ struct job_traffic {
 	struct cpl_rows *rows;
 	struct cpl_comm *comm; /* NULL: not stored, and not asked for */
 	bool stored;
-	struct cpl_hop_count hops; /* of the evaluation */
-	/* Of job_traffic_place. */
+	/* Of job_traffic_choose. */
 	int *node;          /* [n_nodes] in rank order; of --rank-file [ranks] */
 	const char *policy; /* NULL: hosts were given */
 	uint64_t seed;
@@ -88,21 +88,22 @@ struct job_traffic *job_list_last(struct job_list *list);
 int job_list_open(struct job_list *list, struct cpl_error *err);
 void job_list_free(struct job_list *list);
 
+/* Place each job as its --placement asks. 0, or -1 with err. */
+int job_list_wishes(struct job_list *list, const struct cpl_network *net,
+                    struct cpl_error *err);
+
 /* The nodes of --hosts or --node-file, which are not free any more; only the
  * first n_nodes are used. 0, or -1 with err. */
 int job_traffic_given(struct job_traffic *job, const struct cpl_network *net,
                       unsigned char *free_nodes, struct cpl_error *err);
 
-/*
- * Choose the job's nodes; they are not free any more. req has the network, the
- * free nodes, the seed, the policy, the routing that a search goes by, and the
- * background. 0, or -1 with err.
- */
-int job_traffic_place(struct job_traffic *job, struct cpl_decide_request req,
-                      unsigned char *free_nodes, struct cpl_error *err);
+/* Choose the job's nodes, as it wishes; they are not free any more. The scene
+ * has the routing that a search goes by. 0, or -1 with err. */
+int job_traffic_choose(struct job_traffic *job, struct cpl_scene *scene,
+                      uint64_t seed, unsigned char *free_nodes,
+                      struct cpl_error *err);
 
-/* The job on its nodes as a workload takes it; what it puts into hops is
- * job's. */
+/* The job on its nodes as a workload takes it. */
 struct cpl_job job_traffic_placed(struct job_traffic *job,
                                   const struct cpl_routing *routing);
 
@@ -121,11 +122,11 @@ struct evaluation {
 	struct cpl_job_sums sums;   /* of these jobs */
 };
 
-/* Sums += one job's; the dilation is the larger one. */
+/* Add one job's sums to `sums`; of the dilations the larger one is kept. */
 void evaluation_add(struct evaluation *e, const struct cpl_job_sums *job);
 
-/* After all jobs' sums: what the load comes to, ports without a node left
- * out. 0, or -1 with err: memory, or a sum is infinite. O(links). */
+/* To be called after all jobs' sums: what the load comes to, without ports that
+ * have no node. 0, or -1 with err: memory, or a sum is infinite. O(links). */
 int evaluation_finish(struct evaluation *e, const struct cpl_network *net,
                       const struct cpl_load *load, int threads,
                       struct cpl_error *err);

@@ -18,7 +18,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
-	        {"output", 'o', .text = &o->output},
+	        {"output", .text = &o->output},
 	        {"method", .text = &o->method},
 	        {"target", .text = &o->target},
 	        {"features", .text = &o->features},
@@ -31,7 +31,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return cmd_options(self, argc, argv, table, CMD_WORDS);
 }
 
-/* The column that --features names beside the n before; -1 with err. */
+/* The column that --features names in addition to the n before; -1 with err. */
 static int find_feature(const struct cpl_samples *s, const char *name,
                         int target, const int *column, int n,
                         struct cpl_error *err)
@@ -73,7 +73,7 @@ static int choose(const struct cpl_samples *s, const struct options *o,
 		n = column[n] < 0 ? -1 : n + 1;
 	}
 	if (!n) {
-		cpl_fail(err, "there is no feature beside %.60s", o->target);
+		cpl_fail(err, "there is no feature besides %.60s", o->target);
 		n = -1;
 	}
 	free(names);
@@ -149,7 +149,7 @@ static int print_text(const struct cpl_model *m)
 	return cmd_table_print(table);
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_learn(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {
 	        .method = "extra-trees", .target = "seconds", .seed = 1};
@@ -170,4 +170,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_learn = {"learn", run};
+const struct cmd cmd_learn = {"learn", run_learn};

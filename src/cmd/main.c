@@ -41,8 +41,8 @@ static void print_help(FILE *to)
 		    "commplace(1).\n");
 }
 
-/* What a command ended with, or CMD_FAILED: a full disk is a failure. `name` is
- * its own with a blank in front, or "". */
+/* The command's exit code, or CMD_FAILED where its output could not be written,
+ * as on a full disk. `name` is its own with a blank in front, or "". */
 static int finish(const char *name, int rc)
 {
 	if (rc != CMD_OK && rc != CMD_HELPED)
@@ -55,7 +55,7 @@ static int finish(const char *name, int rc)
 	return CMD_FAILED;
 }
 
-static int run(const struct cmd *cmd, int argc, char **argv)
+static int run_command(const struct cmd *cmd, int argc, char **argv)
 {
 	char name[64];
 
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0; table[i]; i++)
 		if (!strcmp(argv[1], table[i]->name))
-			return run(table[i], argc - 1, argv + 1);
+			return run_command(table[i], argc - 1, argv + 1);
 	fprintf(stderr,
 		"commplace: no subcommand '%s'; see `commplace --help`\n",
 		argv[1]);

@@ -52,7 +52,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	         .high = CPL_PARALLEL_MAX},
 	        {"format", .choice = &o->format, .choices = formats},
 	        {"plot", .text = &o->plot},
-	        {"output", 'o', .text = &o->output},
+	        {"output", .text = &o->output},
 	        {"json", .flag = &o->json},
 	        {0},
 	};
@@ -101,7 +101,7 @@ static int parse_slots(const char *text, struct mapped *m,
 }
 
 /* Block order: full hosts first, the rest on the last that is needed. With
- * weights every host has the slots that were said. */
+ * weights every host has the slots that the options say. */
 static int fill_slots(const struct options *o, const struct job_inputs *in,
                       struct mapped *m, struct cpl_error *err)
 {
@@ -130,7 +130,7 @@ static int fill_slots(const struct options *o, const struct job_inputs *in,
 	return 0;
 }
 
-/* When the mapper at hand has to stop. */
+/* The time at which the mapper at hand has to stop. */
 struct budget {
 	double seconds, end;
 };
@@ -178,7 +178,8 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .rates = in->running,
 	        .objective = in->objective,
 	        .seed = (uint64_t)o->seed,
-	        /* A deadline alone is there to be used up. */
+	        /* Where only a deadline is given, all of its time may be
+	         * used. */
 	        .work = !o->work && o->deadline >= 0 ? INT64_MAX : o->work,
 	        .expired = o->deadline >= 0 ? past : NULL,
 	        .expired_arg = budget,
@@ -222,7 +223,7 @@ static int compare(const struct cmd *self, const struct options *o,
 	                   m->request.expired ? start_budget : NULL);
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_map(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {
 	        .seed = 1,
@@ -253,4 +254,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_map = {"map", run};
+const struct cmd cmd_map = {"map", run_map};

@@ -8,7 +8,7 @@
 #include "algorithms.h"
 #include "traffic/workload.h"
 
-struct row {
+struct mapper_row {
 	const struct cpl_mapper *mapper;
 	char name[128]; /* with its option */
 	struct cpl_metrics metrics;
@@ -21,8 +21,8 @@ struct row {
 struct comparison {
 	const struct cpl_map_request *req;
 	int n;
-	struct row *row;
-	struct row reference; /* the default order */
+	struct mapper_row *row;
+	struct mapper_row reference; /* the default order */
 	struct cpl_workload *workload;
 	int *rank_host;
 };
@@ -50,7 +50,7 @@ static double ienpc(const struct comparison *c)
 	return sum;
 }
 
-static int evaluate(struct comparison *c, struct row *row,
+static int evaluate(struct comparison *c, struct mapper_row *row,
                     struct cpl_error *err)
 {
 	const struct cpl_map_request *req = c->req;
@@ -79,7 +79,7 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 	    evaluate(c, &c->reference, err))
 		return -1;
 	for (int i = 0; i < c->n; i++) {
-		struct row *row = &c->row[i];
+		struct mapper_row *row = &c->row[i];
 		double begin = cpl_clock();
 
 		if (start)
@@ -100,7 +100,7 @@ static int run_all(struct comparison *c, void (*start)(void *arg),
 static int add_row(struct comparison *c, const char *name,
                    struct cpl_error *err)
 {
-	struct row *row = &c->row[c->n];
+	struct mapper_row *row = &c->row[c->n];
 	const char *option = cpl_mapper_option(name);
 
 	row->mapper = cpl_mapper_find_in(CMD_MAPPERS, name, err);
@@ -141,7 +141,7 @@ static json_t *to_json(const struct comparison *c)
 	json_t *rows = json_array();
 
 	for (int i = 0; i < c->n; i++) {
-		const struct row *r = &c->row[i];
+		const struct mapper_row *r = &c->row[i];
 		json_t *out;
 
 		if (r->err.text[0]) {
@@ -169,7 +169,7 @@ static int print_table(const struct comparison *c)
 	cmd_table_row(table, "algorithm|hop-bytes|max congestion|NZCA|NZCV|"
 	                     "hybrid|WTAD|IeNPC|seconds");
 	for (int i = 0; i < c->n; i++) {
-		const struct row *r = &c->row[i];
+		const struct mapper_row *r = &c->row[i];
 
 		if (r->err.text[0])
 			cmd_table_row(table, "%s|-|-|-|-|-|-|-|-", r->name);

@@ -55,11 +55,11 @@ static int check_options(const struct cmd *self, const struct options *o)
 			                 "are for --against-slurm");
 		if (o->slurm_nodes && !o->slurm_topology)
 			return cmd_usage(self,
-			                 "--slurm-topology is missing beside "
+			                 "--slurm-topology is needed with "
 			                 "--slurm-nodes");
 		if (o->slurm_topology && !o->slurm_nodes)
 			return cmd_usage(self,
-			                 "--slurm-nodes is missing beside "
+			                 "--slurm-nodes is needed with "
 			                 "--slurm-topology");
 		return CMD_OK;
 	}
@@ -90,7 +90,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 {
 	const struct cmd_option table[] = {
 	        {"format", .text = &o->format},
-	        {"output", 'o', .text = &o->output},
+	        {"output", .text = &o->output},
 	        {"name", .text = &o->name},
 	        {"routes", .text = &o->routes},
 	        {"nodes", .text = &o->nodes},
@@ -310,7 +310,7 @@ static int write_files(const struct options *o, const json_t *root,
 	return -1;
 }
 
-/* A user wants to know why it is no dragonfly, and what to look at. */
+/* Users want to know why their machine is no dragonfly, and what to look at. */
 static void tell(const struct options *o, const json_t *root,
                  const struct cpl_network_import *from)
 {
@@ -388,7 +388,7 @@ out:
 	return rc;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_network(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.path = NULL};
 	struct cpl_error err = {""};
@@ -403,4 +403,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return import(&o, &err) ? cmd_fail(self, &err) : CMD_OK;
 }
 
-const struct cmd cmd_network = {"network", run};
+const struct cmd cmd_network = {"network", run_network};

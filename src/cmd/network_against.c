@@ -7,50 +7,15 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/printable.h"
 #include "network/against.h"
+#include "slurm_shell.h"
 
 /* What scontrol may print: of each node some thousand characters. */
 #define MAX_BYTES (UINT64_C(1) << 30)
 /* Slurm cuts a switch's line after 512 characters unless told otherwise. */
-#define SHOW_NODES "scontrol -o show nodes 2>&1"
+#define SHOW_NODES "scontrol -o show nodes"
 #define SHOW_TOPOLOGY                                                          \
-	"SLURM_TOPO_LEN=1000000000 scontrol show topology 2>&1"
-
-/* All that the command prints, to free(); NULL with err. *status: of pclose. */
-static char *run_shell(const char *command, size_t *length, int *status,
-                       struct cpl_error *err)
-{
-	FILE *pipe = popen(command, "r"), *out;
-	char *text = NULL, part[65536];
-	bool failed;
-	size_t n;
-
-	if (!pipe) {
-		cpl_fail(err, "'%s' cannot be run", command);
-		return NULL;
-	}
-	out = open_memstream(&text, length);
-	while (out && (n = fread(part, 1, sizeof(part), pipe)) > 0)
-		fwrite(part, 1, n, out);
-	*status = pclose(pipe);
-	failed = !out || ferror(out);
-	if (out && fclose(out))
-		failed = true;
-	if (!failed)
-		return text;
-	free(text);
-	cpl_fail_memory(err);
-	return NULL;
-}
-
-/* A command's first line, for people. */
-static const char *first_line(char *text)
-{
-	text[strcspn(text, "\n")] = '\0';
-	cpl_printable(text);
-	return *text ? text : "it prints nothing";
-}
+	"SLURM_TOPO_LEN=1000000000 scontrol show topology"
 
 static int read_nodes(const struct network_against *o,
                       struct cpl_slurm_view *view, struct cpl_error *err)
@@ -58,12 +23,13 @@ static int read_nodes(const struct network_against *o,
 	int status = 0, rc = -1;
 	size_t length;
 	char *text = o->nodes ? cpl_file_read(o->nodes, MAX_BYTES, &length, err)
-	                      : run_shell(SHOW_NODES, &length, &status, err);
+	                      : slurm_shell(SHOW_NODES, &length, &status, err);
 
 	if (!text)
 		return -1;
 	if (status)
-		cpl_fail(err, "scontrol show nodes: %.200s", first_line(text));
+		cpl_fail(err, "scontrol show nodes: %.200s",
+		         slurm_shell_line(text));
 	else
 		rc = cpl_slurm_view_nodes(
 		        view, o->nodes ? o->nodes : "scontrol show nodes", text,
@@ -75,7 +41,7 @@ static int read_nodes(const struct network_against *o,
 	return rc;
 }
 
-/* Without topology plugin scontrol may fail; then there are no switches. */
+/* Without a topology plugin scontrol may fail; then there are no switches. */
 static int read_topology(const struct network_against *o,
                          struct cpl_slurm_view *view, struct cpl_error *err)
 {
@@ -83,7 +49,7 @@ static int read_topology(const struct network_against *o,
 	int status = 0, rc = 0;
 	size_t length;
 	char *text = path ? cpl_file_read(path, MAX_BYTES, &length, err)
-	                  : run_shell(SHOW_TOPOLOGY, &length, &status, err);
+	                  : slurm_shell(SHOW_TOPOLOGY, &length, &status, err);
 
 	if (!text)
 		return -1;

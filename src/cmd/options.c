@@ -40,7 +40,7 @@ static int choose(const char *name, const struct cmd_option *option,
 	                name, optarg, known);
 }
 
-static int take(const struct cmd *self, const struct cmd_option *option)
+static int take_option(const struct cmd *self, const struct cmd_option *option)
 {
 	struct cpl_error err = {""};
 	char name[64];
@@ -64,12 +64,25 @@ static int take(const struct cmd *self, const struct cmd_option *option)
 	return CMD_OK;
 }
 
+/* What the text says of an option, or NULL where that is not what the table says. */
+static const struct cmd_help_option *documented(const struct cmd *self,
+                                                const struct cmd_option *option)
+{
+	const struct cmd_help_option *o =
+	        cmd_help_option(self->name, option->name);
+	int argument = option->flag    ? no_argument
+	               : option->maybe ? optional_argument
+	                               : required_argument;
+
+	return o && o->argument == argument ? o : NULL;
+}
+
 int cmd_options(const struct cmd *self, int argc, char **argv,
                 const struct cmd_option *table, enum cmd_words words)
 {
 	struct option longs[MAX_OPTIONS + 2] = {
 	        {"help", no_argument, NULL, HELP}};
-	char shorts[2 * MAX_OPTIONS + 4], *s = shorts;
+	char shorts[2 * MAX_OPTIONS + 4], letters[MAX_OPTIONS], *s = shorts;
 	int n = 0, c, rc = CMD_OK;
 
 	if (words == CMD_WORDS_LAST)
@@ -77,18 +90,19 @@ int cmd_options(const struct cmd *self, int argc, char **argv,
 	*s++ = ':';
 	*s++ = HELP;
 	for (; n < MAX_OPTIONS && table[n].name; n++) {
-		const struct cmd_option *o = &table[n];
+		const struct cmd_help_option *o = documented(self, &table[n]);
 
-		longs[n + 1] = (struct option){
-		        o->name,
-		        o->flag    ? no_argument
-		        : o->maybe ? optional_argument
-		                   : required_argument,
-		        NULL, o->letter ? o->letter : FIRST + n};
+		if (!o)
+			return cmd_failf(self, "its help has no such --%s",
+			                 table[n].name);
+		longs[n + 1] = (struct option){o->name, o->argument, NULL,
+		                               o->letter ? o->letter
+		                                         : FIRST + n};
+		letters[n] = o->letter;
 		if (!o->letter)
 			continue;
 		*s++ = o->letter;
-		if (!o->flag)
+		if (o->argument != no_argument)
 			*s++ = ':';
 	}
 	*s = '\0';
@@ -108,9 +122,9 @@ int cmd_options(const struct cmd *self, int argc, char **argv,
 		if (c == ':' || c == '?')
 			return bad_option(self, c, argv);
 		for (int j = 0; i < 0 && j < n; j++)
-			if (table[j].letter == c)
+			if (letters[j] == c)
 				i = j;
-		rc = take(self, &table[i]);
+		rc = take_option(self, &table[i]);
 	}
 	if (rc == CMD_OK && words == CMD_NO_WORDS && optind < argc)
 		return cmd_usage(self, "unexpected argument '%.60s'",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The MPI calls in an OTF2 archive, in the form that the recorder's files of
+ * The MPI calls in an OTF2 archive: in all, or each in the form that the recorder's files of
  * events have (signature/phases/events.h): the recorder's own kinds and loops
  * (record/events.h), and its algorithms for collective operations
  * (record/collectives.h), are made of them.
@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "signature/phases/events.h"
+#include "signature/signature.h"
 
 /* What was mended. */
 struct otf2_mended {
@@ -35,5 +36,12 @@ struct otf2_mended {
  * by what waits for completion in a rank. */
 struct cpl_run_events *cpl_otf2_calls(const char *path, struct otf2_mended *mended,
                                   struct cpl_error *err);
+
+/* What they send in all, as a signature of one phase, see
+ * cpl_signature_import; the archive need not say how fast its clock is. O(events +
+ * pairs log pairs), memory by the pairs, too. */
+struct cpl_signature *cpl_otf2_matrix(const char *path, const char *name,
+                                      const char *application,
+                                      struct cpl_error *err);
 
 #endif

@@ -12,8 +12,8 @@ struct otf2_link {
 	bool asks;
 };
 
-static int add(struct otf2_match *m, uint64_t id, int64_t at, bool asks,
-               struct cpl_error *err)
+static int add_end(struct otf2_match *m, uint64_t id, int64_t at, bool asks,
+                   struct cpl_error *err)
 {
 	if (cpl_array_grow(&m->link, m->n, sizeof(*m->link), err))
 		return -1;
@@ -24,7 +24,7 @@ static int add(struct otf2_match *m, uint64_t id, int64_t at, bool asks,
 
 int cpl_otf2_match_ask(struct otf2_match *m, uint64_t id, struct cpl_error *err)
 {
-	return add(m, id, m->n_asked++, true, err);
+	return add_end(m, id, m->n_asked++, true, err);
 }
 
 int cpl_otf2_match_answer(struct otf2_match *m, uint64_t id,
@@ -33,7 +33,7 @@ int cpl_otf2_match_answer(struct otf2_match *m, uint64_t id,
 	if (cpl_array_grow(&m->done, m->n_done, sizeof(*m->done), err))
 		return -1;
 	m->done[m->n_done] = *done;
-	return add(m, id, m->n_done++, false, err);
+	return add_end(m, id, m->n_done++, false, err);
 }
 
 static int by_id(const void *a, const void *b)

@@ -4,8 +4,8 @@
 #include "record/collectives.h"
 
 /* A message of the rank (inward: to it, one-sided). 0, or -1 with err. */
-static int put(struct otf2_rank *r, int peer, bool inward, uint64_t bytes,
-               uint64_t messages)
+static int put_message(struct otf2_rank *r, int peer, bool inward,
+                       uint64_t bytes, uint64_t messages)
 {
 	rec_events_message(&r->events, peer, inward, bytes, messages);
 	return rec_table_add(inward ? &r->in : &r->out, peer, bytes, messages)
@@ -37,7 +37,7 @@ static OTF2_CallbackCode send(struct otf2_rank *r, OTF2_TimeStamp time,
 		if (to < 0)
 			return cpl_otf2_code(-1);
 		among(r, g);
-		rc = put(r, to, inward, bytes, 1);
+		rc = put_message(r, to, inward, bytes, 1);
 	}
 	cpl_otf2_rank_done(r);
 	return cpl_otf2_code(rc < 0 ? -1 : 0);
@@ -102,11 +102,17 @@ static void emit(void *context, bool remote, int to, uint64_t bytes,
 {
 	struct emitting *e = context;
 
-	e->rc |= put(e->rank, e->group->rank[to], false, bytes, messages);
+	e->rc |= put_message(e->rank, e->group->rank[to], false, bytes,
+	                     messages);
 }
 
-/* The bytes that the archive states, as collectives.h wants them: see otf2.c of
- * signature/import. */
+/*
+ * Of an operation the archive states the bytes sent and received, in all by a
+ * rank; collectives.h wants those of one message. Of a broadcast and a scatter
+ * what is received counts, of a reduction to a root and a gather what is sent, of
+ * an all-reduce, all-gather and all-to-all of n ranks an n-th of what is sent, of a
+ * scan what is received from each rank before.
+ */
 static void expand(const struct rec_coll *c, const struct otf2_done *d, int root)
 {
 	uint64_t n = (uint64_t)c->size, part = d->sent / n;
@@ -161,13 +167,15 @@ static int send_all(struct otf2_rank *r, const struct otf2_done *d,
                     const struct otf2_group *g)
 {
 	struct emitting e = {r, g, 0};
-	struct rec_coll c = {.rank = cpl_otf2_place(r->archive, g, r->rank),
-	                     .size = (int)g->n,
-	                     .emit = emit,
-	                     .context = &e};
-	int root = d->rank == OTF2_COLLECTIVE_ROOT_NONE
-	                   ? 0
-	                   : cpl_otf2_root_place(r->archive, g, d->rank, r->rank);
+	struct rec_coll c = {
+	        .rank = cpl_otf2_group_rank(r->archive, g, r->rank),
+	        .size = (int)g->n,
+	        .emit = emit,
+	        .context = &e};
+	int root =
+	        d->rank == OTF2_COLLECTIVE_ROOT_NONE
+	                ? 0
+	                : cpl_otf2_root_rank(r->archive, g, d->rank, r->rank);
 
 	if (c.rank < 0 || root < 0)
 		return -1;
@@ -176,7 +184,7 @@ static int send_all(struct otf2_rank *r, const struct otf2_done *d,
 	return e.rc;
 }
 
-/* done NULL: it never ended. Operations that move nothing are none. */
+/* done NULL: it never ended. Operations that move nothing do not count. */
 static OTF2_CallbackCode collective(struct otf2_rank *r, OTF2_TimeStamp time,
                                     const struct otf2_done *d, bool later)
 {
@@ -259,7 +267,7 @@ void cpl_otf2_messages_ask(OTF2_EvtReaderCallbacks *on)
 	                                                       ask_cancelled);
 }
 
-/* The second one. What became of the next request; NULL: nothing. */
+/* Of the second reading: what became of the next request; NULL: nothing. */
 static const struct otf2_done *next_answer(struct otf2_rank *r,
                                            enum otf2_outcome outcome)
 {

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "otf2_messages.h"
-
 #define MOST_NS 4e18
 
 /* All of MPI 4, whatever the recorder was built for. */
@@ -29,7 +27,7 @@ const char *const cpl_otf2_function[] = {
 };
 const uint32_t cpl_otf2_functions = CALLS;
 
-/* How often these are called is chance. */
+/* It is up to chance how often these are called. */
 static bool polls(int function)
 {
 	switch (function) {
@@ -67,7 +65,7 @@ static int find_function(const char *name)
 	return OTHER;
 }
 
-/* The same where "MPI_" is left out. */
+/* The same for a name without "MPI_". */
 static int function_called(const char *name)
 {
 	int i = 0;
@@ -80,7 +78,8 @@ static int function_called(const char *name)
 int cpl_otf2_rank_tick(struct otf2_rank *r, OTF2_TimeStamp time)
 {
 	const struct otf2_archive *a = r->archive;
-	double ns = (double)(int64_t)(time - a->offset) / a->ticks * 1e9;
+	double ticks = a->ticks > 0 ? a->ticks : 1e9;
+	double ns = (double)(int64_t)(time - a->offset) / ticks * 1e9;
 	int64_t at;
 
 	if (!(ns < MOST_NS && ns > -MOST_NS))
@@ -218,15 +217,11 @@ struct otf2_rank *cpl_otf2_rank_new(struct otf2_archive *a)
 	for (int64_t i = 0; i < a->n_regions; i++)
 		r->function[i] = find_function(a->region[i].text);
 	for (int64_t g = 0; g < a->n_groups; g++) {
-		uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
+		r->hash[g] = REC_HASH;
 		for (int64_t i = 0; i < a->group[g].n; i++)
-			h = (h ^ (uint64_t)a->group[g].rank[i]) *
-			    UINT64_C(0x100000001b3);
-		r->hash[g] = h;
+			r->hash[g] = rec_hash(r->hash[g],
+			                      (uint64_t)a->group[g].rank[i]);
 	}
-	cpl_otf2_messages_ask(r->ask);
-	cpl_otf2_messages_tell(r->tell);
 	OTF2_EvtReaderCallbacks_SetEnterCallback(r->tell, on_enter);
 	OTF2_EvtReaderCallbacks_SetLeaveCallback(r->tell, on_leave);
 	return r;
@@ -254,7 +249,7 @@ void cpl_otf2_rank_free(struct otf2_rank *r)
 	free(r);
 }
 
-/* As if nothing of a rank were read. */
+/* Forget what was read of a rank. */
 static int clear(struct otf2_rank *r, int rank)
 {
 	const struct otf2_archive *a = r->archive;
@@ -282,9 +277,6 @@ int cpl_otf2_rank_read(struct otf2_rank *r, int rank)
 {
 	struct otf2_archive *a = r->archive;
 
-	if (!(a->ticks > 0))
-		return cpl_fail(a->err, "%s: it does not say how fast its clock "
-		                        "is", a->path);
 	if (clear(r, rank) || cpl_otf2_archive_read(a, rank, r->ask, r) ||
 	    cpl_otf2_match_finish(&r->match, a->err) ||
 	    cpl_otf2_archive_read(a, rank, r->tell, r))

@@ -37,12 +37,25 @@ struct otf2_rank {
 	int64_t since;           /* when it began */
 };
 
-/* NULL: memory. The archive must live as long. */
+/* NULL: memory. The archive must live as long. Callbacks of messages are to be set
+ * in ask and tell, see otf2_messages.h. */
 struct otf2_rank *cpl_otf2_rank_new(struct otf2_archive *archive);
 void cpl_otf2_rank_free(struct otf2_rank *r);
 
 /* Read a rank's calls in place of those before. 0, or -1 with the archive's
  * err. */
 int cpl_otf2_rank_read(struct otf2_rank *r, int rank);
+
+/* For the callbacks of messages: time goes on. 0, or -1 with err. */
+int cpl_otf2_rank_tick(struct otf2_rank *r, OTF2_TimeStamp time);
+/*
+ * Something happens: in the call that is under way, or where there
+ * is none that is recorded in one of `function`. 1; 0: the rank is at its end; -1
+ * with err. Then cpl_otf2_rank_done.
+ */
+int cpl_otf2_rank_at(struct otf2_rank *r, OTF2_TimeStamp time, const char *function);
+void cpl_otf2_rank_done(struct otf2_rank *r);
+/* The next thing that happens began here. 0, or -1 with err. */
+int cpl_otf2_rank_begin(struct otf2_rank *r, OTF2_TimeStamp time);
 
 #endif

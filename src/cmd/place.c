@@ -13,7 +13,6 @@
 #include "job_inputs.h"
 #include "mapping/quick.h"
 #include "options.h"
-#include "site/config.h"
 #include "site/record.h"
 
 #define MAX_RANKS CPL_SIGNATURE_MAX_RANKS
@@ -40,7 +39,7 @@ struct result {
 	double seconds;
 };
 
-/* As records have it. -1: it is another word. */
+/* Read the word for an order as records have it. -1: it is another word. */
 static int parse_order(const char *text, enum cpl_order *out)
 {
 	static const char *const word[] = {
@@ -92,8 +91,6 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	if (!o->nodes || !o->policy)
 		return cmd_usage(self, "%s is missing",
 		                 !o->nodes ? "--nodes" : "--policy");
-	if (o->keep_whole && !strcasecmp(o->keep_whole, CPL_KEEP_NONE))
-		o->keep_whole = NULL;
 	if (parse_order(o->reaches, &o->order))
 		return cmd_usage(self, "--order-reaches is yes, no or unknown");
 	if (o->job.signature && o->ranks)
@@ -165,7 +162,7 @@ static int evaluate_linear(struct result *r, struct cpl_error *err)
 	                           err);
 }
 
-/* What the job is told to communicate there. */
+/* The time for which the job is predicted to communicate there. */
 static int add_times(json_t *one, const struct cpl_times_result *times,
                      double reference)
 {
@@ -197,7 +194,7 @@ static json_t *judgement_json(const struct cpl_candidate *c)
 	return one;
 }
 
-/* What it is to the running jobs. */
+/* What the candidate does to the running jobs. */
 static int add_others(json_t *one, const struct cpl_candidate *c)
 {
 	return json_object_update_new(
@@ -215,7 +212,7 @@ static int add_told(json_t *one, const struct cpl_candidate *c)
 	return json_object_set_new(one, "learned_seconds", json_real(c->told));
 }
 
-/* The number that it was compared by first. */
+/* The number by which the candidate was compared first. */
 static int add_objective(json_t *one, const struct result *r,
                          const struct cpl_candidate *c)
 {
@@ -241,8 +238,8 @@ static json_t *candidates_json(const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
 	bool others = r->request.harm != NULL;
-	bool keeps = r->request.keep_whole != NULL;
-	bool learned = r->request.objective == CPL_OBJECTIVE_LEARNED;
+	bool keeps = r->request.wish.keep.name != NULL;
+	bool learned = r->request.wish.objective == CPL_OBJECTIVE_LEARNED;
 	double reference = cpl_decision_reference(d);
 	json_t *array = json_array();
 
@@ -294,11 +291,11 @@ static json_t *kept_json(const struct result *r)
 	const struct cpl_decision *d = &r->decision;
 	const struct cpl_candidate *best = &d->candidate[d->best];
 
-	if (!r->request.keep_whole)
+	if (!r->request.wish.keep.name)
 		return NULL;
 	return json_pack("{s:s, s:i, s:i, s:s, s:i, s:f}", "units",
-	                 r->request.keep_whole, "keep_price",
-	                 r->request.keep_price, "broken",
+	                 r->request.wish.keep.name, "keep_price",
+	                 r->request.wish.keep_price, "broken",
 	                 d->candidate[d->chosen].broken, "best_policy",
 	                 best->policy->name, "best_broken", best->broken,
 	                 "price", d->price);
@@ -328,25 +325,24 @@ static int print_json(const struct cmd *self, const struct options *o,
 	                  r->request.ranks_per_node, "objective",
 	                  cpl_objective_name(in->objective), "routing",
 	                  in->routing->name, "background_jobs", in->n_running,
-	                  "candidates",
-	                  candidates_json(r), "linear", linear,
+	                  "candidates", candidates_json(r), "linear", linear,
 	                  "cut_short", d->cut_short, "seconds", r->seconds,
 	                  "run_seconds", in->run.seconds, "share",
 	                  in->run.share, "rank_mapping",
-	                  r->request.mapper ? r->request.mapper->name
-	                                    : cpl_mapper_linear.name,
+	                  r->request.wish.mapper ? r->request.wish.mapper->name
+	                                         : cpl_mapper_linear.name,
 	                  "rank_to_host", ranks_json(in->net, r), "keep_whole",
 	                  kept_json(r)));
 }
 
-/* Behind the columns of all: what they break; what they are to running jobs, or
- * what the model tells. */
+/* Behind the columns that all have: what candidates break; what they do to
+ * running jobs, or what the model predicts. */
 static int print_candidates(const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
-	bool others = cpl_objective_of_others(r->request.objective);
-	bool learned = r->request.objective == CPL_OBJECTIVE_LEARNED;
-	bool keeps = r->request.keep_whole != NULL;
+	bool others = cpl_objective_of_others(r->request.wish.objective);
+	bool learned = r->request.wish.objective == CPL_OBJECTIVE_LEARNED;
+	bool keeps = r->request.wish.keep.name != NULL;
 	static const char *const columns[] = {"llrrrrrrr", "llrrrrrrrr",
 	                                      "llrrrrrrrrr", "llrrrrrrrrrr"};
 	struct cmd_table *table =
@@ -412,10 +408,10 @@ static void print_kept(const struct job_inputs *in, const struct result *r)
 	const struct cpl_decision *d = &r->decision;
 	const struct cpl_candidate *best = &d->candidate[d->best];
 
-	if (!r->request.keep_whole)
+	if (!r->request.wish.keep.name)
 		return;
 	printf("Of the wholly free units (%s) it breaks %d",
-	       r->request.keep_whole, d->candidate[d->chosen].broken);
+	       r->request.wish.keep.name, d->candidate[d->chosen].broken);
 	if (d->best != d->chosen)
 		printf("; %s, the best by %s alone, breaks %d, and this is "
 		       "%.3g %% worse",
@@ -424,7 +420,7 @@ static void print_kept(const struct job_inputs *in, const struct result *r)
 	printf(".\n");
 }
 
-/* Against the scheduler's own nodes by the routing that the network states. */
+/* The scheduler's own nodes, by the routing that the network states. */
 static void print_stated(const struct result *r)
 {
 	const struct cpl_decision *d = &r->decision;
@@ -483,7 +479,7 @@ static void print_reason(const struct job_inputs *in, const struct result *r)
 	else
 		printf(" as asked");
 	if (c->is_mapped)
-		printf(", ranks laid out by %s", r->request.mapper->name);
+		printf(", ranks laid out by %s", r->request.wish.mapper->name);
 	cpl_candidate_figures(c, &now);
 	cpl_candidate_figures(&r->baseline, &linear);
 	printf(": busiest link %.4g s, linear %.4g s",
@@ -569,62 +565,59 @@ static int write_node_file(const char *path, const struct cpl_network *net,
 	return cpl_file_commit(writer, 0644, err);
 }
 
-/* That of --rank-mapping; the searches judge with the default one. -1 with err.
- */
-static int choose_mapper(const struct options *o, const struct job_inputs *in,
-                         struct cpl_decide_request *req, struct cpl_error *err)
+/* The searches judge with the default mapper where none is asked for. -1 with
+ * err. */
+static int read_wish(const struct options *o, const struct job_inputs *in,
+                     struct cpl_wish *out, struct cpl_error *err)
 {
-	if (o->mapping) {
-		req->mapper = cpl_mapper_find(o->mapping, err);
-		req->map_option = cpl_mapper_option(o->mapping);
-		return req->mapper ? 0
-		                   : cpl_fail_prefix(err, "--rank-mapping: ");
-	}
-	if (in->comm && cpl_placement_is_search(o->policy))
-		req->mapper = &cpl_mapper_quick;
+	*out = (struct cpl_wish){.objective = in->objective,
+	                         .own_weight = (double)o->own_weight,
+	                         .others_weight = (double)o->others_weight,
+	                         .keep_price = (int)o->keep_price};
+	if (o->mapping && cpl_wish_mapper(out, o->mapping, err))
+		return cpl_fail_prefix(err, "--rank-mapping: ");
+	if (cpl_wish_policy(out, in->net, o->policy, err))
+		return -1;
+	if (cpl_wish_units(out, in->net, o->keep_whole, err))
+		return cpl_fail_prefix(err, "units to be kept whole: ");
+	if (!o->mapping && in->comm && cpl_wish_searches(out))
+		out->mapper = &cpl_mapper_quick;
+	if (o->order == CPL_ORDER_NOT)
+		out->mapper = NULL;
 	return 0;
 }
 
-static int place(const struct options *o, struct job_inputs *in, int *required,
-                 int n_required, struct result *r, struct cpl_error *err)
+static int place_job(const struct options *o, struct job_inputs *in,
+                     int *required, int n_required, const int *stock,
+                     struct result *r, struct cpl_error *err)
 {
-	double start;
-
-	r->request = (struct cpl_decide_request){
-	        .place =
-	                {
-	                        .net = in->net,
-	                        .free = in->free,
-	                        .n_nodes_wanted = (int)o->nodes,
-	                        .required = required,
-	                        .n_required = n_required,
-	                        .seed = (uint64_t)o->seed,
-	                },
-	        .policy = o->policy,
-	        .routing = in->routing,
-	        .stated = in->stated,
+	const struct cpl_placement_request nodes = {
+	        .free = in->free,
+	        .n_nodes_wanted = (int)o->nodes,
+	        .required = required,
+	        .n_required = n_required,
+	        .seed = (uint64_t)o->seed,
+	};
+	struct cpl_scene_job job = {
 	        .comm = in->comm,
-	        .background = in->background,
-	        .stock = r->request.stock,
-	        .order = o->order,
-	        .turn = r->turn,
 	        .phase = in->sig ? in->sig->phase : NULL,
 	        .n_phases = in->sig ? in->sig->n_phases : 0,
-	        .rates = in->running,
-	        .harm = in->harm,
-	        .own_weight = (double)o->own_weight,
-	        .others_weight = (double)o->others_weight,
-	        .objective = in->objective,
-	        .learned = r->learned,
-	        .keep_whole = o->keep_whole,
-	        .keep_price = (int)o->keep_price,
-	        .all_metrics = true,
+	        .seconds = in->run.seconds,
+	        .order = o->order,
 	};
-	if (choose_ranks_per_node(o, in, &r->request.ranks_per_node, err) ||
-	    choose_mapper(o, in, &r->request, err))
+	struct cpl_scene *scene = &in->scene;
+	struct cpl_wish wish;
+	double start;
+
+	scene->learned = r->learned;
+	scene->turn = r->turn;
+	scene->tell_all = true;
+
+	if (choose_ranks_per_node(o, in, &job.ranks_per_node, err) ||
+	    read_wish(o, in, &wish, err) ||
+	    cpl_scene_request(scene, &job, &wish, &nodes, stock, NULL,
+	                      &r->request, err))
 		return -1;
-	if (o->order == CPL_ORDER_NOT)
-		r->request.mapper = NULL;
 	start = cpl_clock();
 	if (cpl_decide(&r->request, &r->decision, err))
 		return -1;
@@ -648,7 +641,7 @@ static int load_model(const struct options *o, const struct job_inputs *in,
 	return wanted && !r->learned ? -1 : 0;
 }
 
-/* Of --require and --stock; *node to free(), NULL without the option. */
+/* The hosts of --require or --stock; *node to free(), NULL without it. */
 static int read_hosts(const struct cpl_network *net, const char *option,
                       const char *text, int **node, int *n,
                       struct cpl_error *err)
@@ -660,7 +653,7 @@ static int read_hosts(const struct cpl_network *net, const char *option,
 	return *node ? 0 : -1;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_placement(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.seed = 1, .own_weight = 1, .others_weight = 1,
 	                    .keep_price = 100};
@@ -675,9 +668,8 @@ static int run(const struct cmd *self, int argc, char **argv)
 	rc = CMD_FAILED;
 	if (job_inputs_load(&in, &o.job, &err) ||
 	    load_model(&o, &in, &r, &err) ||
-	    (o.free_hosts && restrict_free(&in, o.free_hosts, &r.turn, &err)))
-		goto fail;
-	if (read_hosts(in.net, "--require", o.required, &required, &n_required,
+	    (o.free_hosts && restrict_free(&in, o.free_hosts, &r.turn, &err)) ||
+	    read_hosts(in.net, "--require", o.required, &required, &n_required,
 	               &err) ||
 	    read_hosts(in.net, "--stock", o.stock, &stock, &n_stock, &err))
 		goto fail;
@@ -686,11 +678,9 @@ static int run(const struct cmd *self, int argc, char **argv)
 		         n_stock, (int)o.nodes);
 		goto fail;
 	}
-	r.request.stock = stock;
-	if (place(&o, &in, required, n_required, &r, &err))
-		goto fail;
-	if (o.node_file &&
-	    write_node_file(o.node_file, in.net, &r.decision, &err))
+	if (place_job(&o, &in, required, n_required, stock, &r, &err) ||
+	    (o.node_file &&
+	     write_node_file(o.node_file, in.net, &r.decision, &err)))
 		goto fail;
 	rc = o.json ? print_json(self, &o, &in, &r) : print_text(self, &in, &r);
 	goto out;
@@ -707,4 +697,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_place = {"place", run};
+const struct cmd cmd_place = {"place", run_placement};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `commplace predict-time`: what a model tells of rows of features. */
+/* `commplace predict-time`: the times that a model predicts for rows of
+ * features. */
 #include "cmd.h"
 
 #include <stdlib.h>
@@ -126,7 +127,7 @@ static int print_text(const struct prediction *p)
 	return CMD_OK;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_predict_time(const struct cmd *self, int argc, char **argv)
 {
 	struct prediction p = {NULL};
 	struct cpl_error err = {""};
@@ -157,4 +158,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_predict_time = {"predict-time", run};
+const struct cmd cmd_predict_time = {"predict-time", run_predict_time};

@@ -46,7 +46,7 @@ static const char *const passed[] = {"LD_PRELOAD", "COMMPLACE_RECORD_OUT",
                                      "COMMPLACE_RECORD_APPLICATION"};
 enum { N_PASSED = sizeof(passed) / sizeof(*passed) };
 
-/* The absolute path of a file to write, of this option. */
+/* Make the path of a file to write, which this option names, absolute. */
 static int make_absolute(const char *option, const char *what,
                          const char *file, char out[PATH_MAX],
                          struct cpl_error *err)
@@ -80,7 +80,7 @@ static int make_absolute(const char *option, const char *what,
 	return 0;
 }
 
-/* Better now than after hours of computing. */
+/* It is better to fail now than after hours of computing. */
 static int try_to_write(const char *option, const char *file,
                         const char *fresh, struct cpl_error *err)
 {
@@ -109,7 +109,8 @@ static int make_target(const struct options *o, struct paths *p,
 		return cpl_fail(err, "-o and --events are the same file");
 	snprintf(p->fresh, sizeof(p->fresh), "%.*s.record-%ld", PATH_MAX - 32,
 	         p->target, (long)getpid());
-	/* Beside what it becomes: a rename goes to no other file system. */
+	/* The file is next to the one that it becomes, since no file can be
+	 * renamed to another file system. */
 	snprintf(p->fresh_events, sizeof(p->fresh_events),
 	         "%.*s.record-%ld.events", PATH_MAX - 32, p->events,
 	         (long)getpid());
@@ -351,8 +352,8 @@ static int find_fresh(const char *fresh, const char *suffix, glob_t *found)
 	return glob(pattern, GLOB_NOSORT, NULL, found) ? -1 : 0;
 }
 
-/* What an interrupted run left, too: the recorder writes FRESH.PID.tmp, the
- * events' likewise, and FRESH.rankN. */
+/* Remove what an interrupted run left, too: the recorder writes FRESH.PID.tmp,
+ * the same for the events, and FRESH.rankN. */
 static void remove_fresh(const struct paths *p)
 {
 	const char *const left[][2] = {{p->fresh, ".*.tmp"},
@@ -387,11 +388,11 @@ static struct cpl_signature *phases_of(const struct cpl_run_events *events,
 }
 
 /*
- * What the ranks of a run without MPI_Finalize left, as PARTIAL; the target
- * stays as it is. Whether there was something; then it is said behind `how` the
- * command ended.
+ * Keep what the ranks of a run without MPI_Finalize left, as PARTIAL; the
+ * target stays as it is. True: there was something, and a message says so after
+ * `how` the command ended.
  */
-static bool keep_parts(const struct cmd *self, const struct options *o,
+static bool keep_partials(const struct cmd *self, const struct options *o,
                        const struct paths *p, const char *how)
 {
 	struct cpl_error err = {""};
@@ -483,7 +484,7 @@ static int take_result(const struct cmd *self, const struct options *o,
 	int rc;
 
 	if (access(p->fresh, F_OK) &&
-	    keep_parts(self, o, p,
+	    keep_partials(self, o, p,
 	               "wrote no signature: the program ended without "
 	               "MPI_Finalize"))
 		return CMD_FAILED;
@@ -511,7 +512,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
-	        {"output", 'o', .text = &o->output},
+	        {"output", .text = &o->output},
 	        {"name", .text = &o->name},
 	        {"application", .text = &o->application},
 	        {"library", .text = &o->library},
@@ -536,7 +537,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_record(const struct cmd *self, int argc, char **argv)
 {
 	struct cpl_error err = {""};
 	struct options o = {NULL};
@@ -560,7 +561,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	else {
 		snprintf(how, sizeof(how),
 		         "ended with exit code %d; no signature is kept", rc);
-		if (!keep_parts(self, &o, &paths, how))
+		if (!keep_partials(self, &o, &paths, how))
 			cmd_failf(self, "%s %s", o.command[0], how);
 	}
 	remove_fresh(&paths);
@@ -568,4 +569,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_record = {"record", run};
+const struct cmd cmd_record = {"record", run_record};

@@ -118,7 +118,8 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 	return (x > y) - (x < y);
 }
 
-/* Records may end, and be moved, meanwhile: those that are gone are let be. */
+/* Records may end, and be moved, meanwhile: those that are gone are passed
+ * over. */
 static int replay_folder(struct replay_site *site, struct replays *all,
                          const char *folder, const char *state_dir,
                          struct cpl_error *err)
@@ -277,7 +278,7 @@ static void release(struct replay_site *site, struct replays *all)
 	replay_site_free(site);
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_replay(const struct cmd *self, int argc, char **argv)
 {
 	struct replay_options o = {0};
 	const struct cmd_option table[] = {
@@ -305,7 +306,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	site.dirs = cmd_profile_dirs(config, o.profile_dir);
 	if (!site.dirs.dir)
 		site.dirs.dir = CMD_PROFILE_DIR;
-	/* Records say what was rescaled then. */
+	/* Records say which profiles were rescaled. */
 	site.dirs.rescale = true;
 	site.profiles = cpl_profiles_open(&site.dirs, &err);
 	failed = site.profiles ? 0 : -1;
@@ -324,4 +325,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return rc;
 }
 
-const struct cmd cmd_replay = {"replay", run};
+const struct cmd cmd_replay = {"replay", run_replay};

@@ -31,8 +31,8 @@ struct replay_site {
 	struct cpl_profile *profile; /* of the record at hand, or NULL */
 };
 
-/* replay_decide.c: what the record decided is decided now, from the files that
- * it names. 0, and *out is to be freed; or -1 with err: it cannot be made
+/* replay_decide.c: decide the record's job again, from the files that the
+ * record names. 0, and *out is to be freed; or -1 with err: it cannot be made
  * again. */
 int replay_decide(struct replay_site *site, const struct cpl_record *r,
                   const char *state_dir, struct cpl_decision *out,
@@ -46,8 +46,9 @@ enum replay_verdict replay_compare(const struct cpl_record *r,
                                    const struct cpl_network *net,
                                    const struct cpl_decision *d,
                                    struct cpl_error *why);
-/* Of a DIFFERENT one: NOT_REPEATABLE where it could not be made as it was. What
- * is to blame, files changed since too, is added to *why. */
+/* The verdict of a DIFFERENT one: NOT_REPEATABLE where the decision could not
+ * be made as it was. What is to blame, files changed since too, is added to
+ * *why. */
 enum replay_verdict replay_blame(const struct replay_site *site,
                                  const struct cpl_record *r,
                                  const char *state_dir, struct cpl_error *why);

@@ -6,7 +6,8 @@
 
 #include "job_inputs.h"
 
-/* The network of the record, loaded unless it is the last one's. */
+/* Take the network of the record, which is loaded unless the last record had
+ * it. */
 static int take_network(struct replay_site *site, const struct cpl_record *r,
                         struct cpl_error *err)
 {
@@ -40,13 +41,27 @@ static int take_profile(struct replay_site *site, const struct cpl_record *r,
 	return site->profile ? 0 : -1;
 }
 
-/* Were candidates judged with their rank order? Then by this mapper. */
-static const struct cpl_mapper *mapper_of(const struct cpl_record *r)
+/* Read what was asked for. The order of the record's mapping counts only where
+ * candidates were judged with their rank order. */
+static int read_wish(const struct cpl_record *r, const struct cpl_network *net,
+                     struct cpl_wish *out, struct cpl_error *err)
 {
+	bool mapped = false;
+
 	for (int i = 0; i < r->n_candidates; i++)
-		if (r->candidate[i].mapped && r->mapping)
-			return cpl_mapper_find(r->mapping, NULL);
-	return NULL;
+		mapped |= r->candidate[i].mapped;
+	*out = (struct cpl_wish){.own_weight = r->own_weight,
+	                         .others_weight = r->others_weight,
+	                         .keep_price = r->keep_price};
+	if (mapped && r->mapping)
+		cpl_wish_mapper(out, r->mapping, NULL);
+	if (cpl_objective_parse(r->objective ? r->objective : "",
+	                        &out->objective, err) ||
+	    cpl_wish_policy(out, net, r->policy_asked, err))
+		return -1;
+	return cpl_wish_units(out, net, r->keep_whole, err)
+	               ? cpl_fail_prefix(err, "units to be kept whole: ")
+	               : 0;
 }
 
 /* The machine as it was: free and required nodes. */
@@ -94,23 +109,18 @@ static int take_stock(const struct cpl_network *net, const struct cpl_record *r,
 	return 0;
 }
 
-/* What a decision goes by beside what records share. */
-struct inputs {
+/* What a decision goes by besides what records share. */
+struct replay_inputs {
 	unsigned char *free_node;
 	int *turn; /* of those, in the scheduler's order */
 	int *required, *stock;
-	struct cpl_state state; /* the jobs of the background */
-	struct cpl_load background, rates;
 	struct cpl_learned *learned;
-	struct cpl_harm *harm;
+	struct cpl_scene scene; /* with the jobs of the background */
 };
 
-static void inputs_free(struct inputs *in)
+static void inputs_free(struct replay_inputs *in)
 {
-	cpl_state_free(&in->state);
-	cpl_load_free(&in->background);
-	cpl_load_free(&in->rates);
-	cpl_harm_free(in->harm);
+	cpl_scene_close(&in->scene);
 	cpl_learned_free(in->learned);
 	free(in->free_node);
 	free(in->turn);
@@ -118,57 +128,37 @@ static void inputs_free(struct inputs *in)
 	free(in->stock);
 }
 
-/* Phases, and what objectives of whole candidates ask for. */
-static int take_objective(const struct replay_site *site,
-                          const struct cpl_record *r, struct inputs *in,
-                          struct cpl_decide_request *req, struct cpl_error *err)
-{
-	if (req->comm) {
-		req->phase = site->profile->phase;
-		req->n_phases = site->profile->n_phases;
-	}
-	if (req->objective == CPL_OBJECTIVE_LEARNED) {
-		if (!r->time_model)
-			return cpl_fail(err,
-			                "the record names no model of time");
-		req->learned = in->learned =
-		        cpl_learned_load(r->time_model, err);
-		if (!in->learned)
-			return -1;
-	}
-	if (!cpl_objective_of_others(req->objective) || !req->comm)
-		return 0;
-	req->own_weight = r->own_weight;
-	req->others_weight = r->others_weight;
-	req->harm = in->harm = cpl_harm_new(site->net, err);
-	return in->harm ? cpl_state_harm(&in->state, site->net, req->routing,
-	                                 in->harm, err)
-	                : -1;
-}
-
-/* The load of the jobs of the background. */
-static int take_load(const struct replay_site *site, const struct cpl_record *r,
-                     struct inputs *in, struct cpl_decide_request *req,
+/* The machine and the jobs that ran. */
+static int set_scene(const struct replay_site *site, const struct cpl_record *r,
+                     const char *state_dir, struct replay_inputs *in,
                      struct cpl_error *err)
 {
-	const struct cpl_network *net = site->net;
+	struct cpl_scene *scene = &in->scene;
+	struct cpl_state state = {0};
+	int rc = 0;
 
-	if (!in->state.n_jobs)
-		return 0;
-	if (cpl_load_init(&in->background, net, err) ||
-	    cpl_load_init(&in->rates, net, err))
+	scene->net = site->net;
+	scene->turn = in->turn;
+	scene->routing = cpl_routing_find(site->net, r->routing, err);
+	if (r->stated_routing)
+		scene->stated =
+		        cpl_routing_find(site->net, r->stated_routing, err);
+	if (!scene->routing || (r->stated_routing && !scene->stated))
 		return -1;
-	if (cpl_state_rates(&in->state, net, req->routing, &in->rates, err))
-		return -1;
-	if (r->run_seconds > 0)
-		cpl_load_scale(&in->background, &in->rates, r->run_seconds,
-		               net);
-	else if (cpl_state_apply(&in->state, net, req->routing, NULL,
-	                         &in->background, err))
-		return -1;
-	req->background = &in->background;
-	req->rates = &in->rates;
-	return 0;
+	rc = cpl_record_background(r, state_dir, &state, err) ||
+	     cpl_state_profiles(&state, site->profiles, NULL, err) ||
+	     cpl_state_run(&state, scene, NULL, err);
+	cpl_state_free(&state);
+	return rc ? -1 : 0;
+}
+
+static int load_model(const struct cpl_record *r, struct replay_inputs *in,
+                      struct cpl_error *err)
+{
+	if (!r->time_model)
+		return cpl_fail(err, "the record names no model of time");
+	in->scene.learned = in->learned = cpl_learned_load(r->time_model, err);
+	return in->learned ? 0 : -1;
 }
 
 /* -1 with err: it cannot be made again. */
@@ -176,51 +166,40 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
                   const char *state_dir, struct cpl_decision *out,
                   struct cpl_error *err)
 {
-	const struct cpl_network *net = site->net;
-	size_t n = (size_t)net->n_nodes + 1;
-	struct inputs in = {.free_node = calloc(n, 1),
-	                    .turn = calloc(n, sizeof(int))};
-	struct cpl_decide_request req = {
-	        .place = {.net = net,
-	                  .free = in.free_node,
-	                  .n_nodes_wanted = r->nodes_wanted,
-	                  /* That of linear, which comes first. */
-	                  .seed = r->candidate[0].seed},
-	        .policy = r->policy_asked,
-	        .comm = site->profile ? site->profile->comm : NULL,
+	const struct cpl_profile *profile = site->profile;
+	size_t n = (size_t)site->net->n_nodes + 1;
+	struct replay_inputs in = {.free_node = calloc(n, 1),
+	                           .turn = calloc(n, sizeof(int))};
+	struct cpl_placement_request nodes = {
+	        .free = in.free_node,
+	        .n_nodes_wanted = r->nodes_wanted,
+	        /* The seed is that of linear, which comes first. */
+	        .seed = r->candidate[0].seed};
+	const struct cpl_scene_job job = {
+	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = r->ranks_per_node,
-	        .mapper = mapper_of(r),
-	        .map_option = r->mapping ? cpl_mapper_option(r->mapping) : NULL,
-	        .order = cpl_record_order(r),
-	        .turn = in.turn,
-	        .keep_whole = r->keep_whole,
-	        .keep_price = r->keep_price};
+	        .phase = profile ? profile->phase : NULL,
+	        .n_phases = profile ? profile->n_phases : 0,
+	        .seconds = r->run_seconds,
+	        .order = cpl_record_order(r)};
+	struct cpl_wish wish;
 	int rc = -1;
 
 	if (!in.free_node || !in.turn) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	req.routing = cpl_routing_find(net, r->routing, err);
-	if (!req.routing ||
-	    cpl_objective_parse(r->objective ? r->objective : "",
-	                        &req.objective, err) ||
-	    take_nodes(net, r, in.free_node, in.turn, &in.required,
-	               &req.place.n_required, err) ||
-	    take_stock(net, r, &in.stock, err) ||
-	    cpl_record_background(r, state_dir, &in.state, err) ||
-	    cpl_state_profiles(&in.state, site->profiles, NULL, err))
+	if (read_wish(r, site->net, &wish, err) ||
+	    take_nodes(site->net, r, in.free_node, in.turn, &in.required,
+	               &nodes.n_required, err) ||
+	    take_stock(site->net, r, &in.stock, err) ||
+	    set_scene(site, r, state_dir, &in, err) ||
+	    (wish.objective == CPL_OBJECTIVE_LEARNED &&
+	     load_model(r, &in, err)))
 		goto out;
-	if (r->stated_routing) {
-		req.stated = cpl_routing_find(net, r->stated_routing, err);
-		if (!req.stated)
-			goto out;
-	}
-	req.place.required = in.required;
-	req.stock = in.stock;
-	if (!take_objective(site, r, &in, &req, err) &&
-	    !take_load(site, r, &in, &req, err))
-		rc = cpl_decide(&req, out, err);
+	nodes.required = in.required;
+	rc = cpl_scene_decide(&in.scene, &job, &wish, &nodes, in.stock, NULL,
+	                      out, err);
 out:
 	inputs_free(&in);
 	return rc;

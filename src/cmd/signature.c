@@ -10,6 +10,9 @@
 
 #include "base/json.h"
 #include "options.h"
+#ifdef HAVE_OTF2
+#include "otf2_calls.h"
+#endif
 #include "signature/export/export.h"
 #include "signature/import/import.h"
 #include "signature/rescale.h"
@@ -24,7 +27,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	const struct cmd_option table[] = {
 	        {"profile-dir", .text = &o->profile_dir},
 	        {"format", .text = &o->format},
-	        {"output", 'o', .text = &o->output},
+	        {"output", .text = &o->output},
 	        {"name", .text = &o->name},
 	        {"application", .text = &o->application},
 	        {"phase", .text = &o->phase},
@@ -55,8 +58,8 @@ static int64_t integer_of(const json_t *item, const char *key)
 	return json_integer_value(json_object_get(item, key));
 }
 
-/* Of the whole runs; -1 in *out where they have not as many ranks, or are too
- * large. 0, or -1 with err. */
+/* The distance of the whole runs; -1 in *out where they differ in their number
+ * of ranks, or are too large. 0, or -1 with err. */
 static int distance_of(const struct cpl_signature *a,
                        const struct cpl_signature *b, double *out,
                        struct cpl_error *err)
@@ -235,13 +238,12 @@ static struct cpl_signature *import_files(const struct signature_options *o,
 {
 #ifdef HAVE_OTF2
 	if (!strcmp(o->format, "otf2") && n == 1)
-		return cpl_signature_import_otf2(file[0], name, o->application,
-		                                 err);
+		return cpl_otf2_matrix(file[0], name, o->application, err);
 	if (!strcmp(o->format, "otf2")) {
 		cpl_fail(err, "format otf2 is of one file, not of %d", n);
 		return NULL;
 	}
-	/* The library does not know of that one. */
+	/* The library does not know that importer. */
 	if (!cpl_registry_find(&cpl_importers, o->format, strlen(o->format),
 	                       NULL, NULL)) {
 		char list[160];
@@ -384,8 +386,7 @@ static int check_options(const struct cmd *self,
 	return CMD_OK;
 }
 
-/* One execution of all phases by their weights, of a signature of a store or a
- * file. */
+/* All phases by their weights, of a signature in a store or a file. */
 static struct cpl_comm *comm_of(const struct signature_options *o,
                                 const char *text, struct cpl_error *err)
 {
@@ -513,7 +514,7 @@ static const struct action {
         {"distance", 2, 2, "two of NAME or FILE are needed", run_distance},
 };
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_signature(const struct cmd *self, int argc, char **argv)
 {
 	struct signature_options o = {0};
 	const char *action;
@@ -546,4 +547,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return cmd_usage(self, "'%.60s' is unknown; use " ACTIONS, action);
 }
 
-const struct cmd cmd_signature = {"signature", run};
+const struct cmd cmd_signature = {"signature", run_signature};

@@ -66,14 +66,9 @@ int signature_install(const struct cmd *self,
 int signature_remove(const struct cmd *self, const struct signature_options *o,
                      const char *name);
 
-/* Of install: the recordings of a job, or step, for the user; the sizes of a
- * user's profile. dir: the store. Exit codes. */
-int signature_install_recorded(const struct cmd *self,
-                               const struct signature_options *o,
-                               const char *dir, const char *name);
-int signature_install_from(const struct cmd *self,
-                           const struct signature_options *o, const char *dir,
-                           const char *name);
+/* The store that the options mean; NULL with err. */
+const char *signature_store_dir(const struct signature_options *o,
+                                struct cpl_error *err);
 
 /*
  * Before a store is changed, until cpl_user_end: root changes a user's with
@@ -86,13 +81,15 @@ int signature_store_begin(const char *dir, struct cpl_user_rights *rights,
  * comes with its first profile. 0, or -1 with err. */
 int signature_store_make(const char *dir, struct cpl_error *err);
 
-/* Into a store. What came of it: "name", "ranks", "version" and, where there
- * was one before, "distance" from it; "lost_messages", if any. NULL with err.
- */
+/* Install a signature in a store. What came of it: "name", "ranks", "version"
+ * and, where there was one before, "distance" from it; "lost_messages", if any.
+ * NULL with err.
+ * */
 json_t *signature_put(const struct signature_options *o, const char *dir,
                       const char *name, struct cpl_signature *sig,
                       const char *from, struct cpl_error *err);
-/* A line, one more where it drifts, and on stderr what was not counted. */
+/* Print a line, one more where the profile drifts, and on stderr what was not
+ * counted. */
 void signature_print_installed(const struct cmd *self, const json_t *item,
                                const char *dir);
 
@@ -100,7 +97,7 @@ void signature_print_installed(const struct cmd *self, const json_t *item,
  * what it says of itself. */
 double signature_lost(const struct cpl_signature *sig);
 
-/* Of a file: "dir/lj.events" -> "lj". */
+/* The name that a file gives a signature: "dir/lj.events" -> "lj". */
 void signature_default_name(const char *path,
                             char name[CPL_PROFILE_NAME_MAX + 1]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `commplace signature install --recorded` and `--from`: what a job recorded
- * becomes a profile of its user, and a user's profile one of the site.
+ * `commplace signature install`: a file, with --recorded what a job recorded, and
+ * with --from a user's profile, become a profile of the user or the site.
  */
 #include "commplace-config.h"
 #include "signature.h"
@@ -19,10 +19,11 @@
 #include "signature/install.h"
 #include "site/user_dir.h"
 #include "site_files.h"
+#include "slurm_reader.h"
 
 #define KEPT_S (30 * 86400) /* recordings that nobody took */
 
-/* What a job wrote, a program each. */
+/* The recordings that a job wrote, one for each program. */
 struct recording {
 	char *path;
 	struct cpl_signature *sig;
@@ -74,8 +75,8 @@ static bool is_recording(const char *file)
 	       !strcmp(end - 5, ".json");
 }
 
-/* Is it a file of this job, or step? Old ones of others go by the way, and no
- * files else: $COMMPLACE_RECORD_DIR may hold anything. */
+/* Is it a file of this job, or step? Old recordings of other jobs are removed
+ * as well, but no other files: $COMMPLACE_RECORD_DIR may hold anything. */
 static bool is_of(const char *file, const char *job, const char *path)
 {
 	size_t n = strlen(job);
@@ -185,9 +186,10 @@ static int print_list(const struct cmd *self, const struct signature_options *o,
 	return CMD_OK;
 }
 
-int signature_install_recorded(const struct cmd *self,
-                               const struct signature_options *o,
-                               const char *dir, const char *name)
+/* The recordings of a job, or step, for the user; an exit code. */
+static int install_recorded(const struct cmd *self,
+                            const struct signature_options *o, const char *dir,
+                            const char *name)
 {
 	struct cpl_error err = {""};
 	struct recordings r = {NULL, 0};
@@ -276,9 +278,10 @@ static int load_sizes(const char *dir, const char *name, int ranks, uid_t uid,
 	return *err->text ? -1 : got;
 }
 
-int signature_install_from(const struct cmd *self,
-                           const struct signature_options *o, const char *dir,
-                           const char *name)
+/* The sizes of a user's profile; an exit code. */
+static int install_from(const struct cmd *self,
+                        const struct signature_options *o, const char *dir,
+                        const char *name)
 {
 	struct cpl_error err = {""};
 	struct cpl_user_rights rights = {false};
@@ -320,4 +323,91 @@ out:
 		return print_list(self, o, dir, list);
 	json_decref(list);
 	return cmd_fail(self, &err);
+}
+
+static int roll_back(const struct cmd *self, const struct signature_options *o,
+                     const char *dir, const char *name)
+{
+	struct cpl_error err = {""};
+	struct cpl_user_rights rights;
+	int rc;
+
+	if (signature_store_begin(dir, &rights, &err))
+		return cmd_fail(self, &err);
+	rc = cpl_profile_roll_back(dir, name, (int)o->version, &err);
+	cpl_user_end(&rights);
+	if (rc)
+		return cmd_fail(self, &err);
+	if (o->json)
+		return cmd_print_json(self, json_pack("{s:s, s:I}", "name",
+		                                      name, "version",
+		                                      (json_int_t)o->version));
+	printf("%s: version %" PRId64 " is in use again\n", name, o->version);
+	return CMD_OK;
+}
+
+static int install_file(const struct cmd *self,
+                        const struct signature_options *o, const char *dir,
+                        const char *file)
+{
+	struct cpl_error err = {""};
+	char *name =
+	        o->name ? strdup(o->name) : cpl_signature_base_name(file, NULL);
+	char *from = realpath(file, NULL);
+	struct cpl_signature *sig = NULL;
+	json_t *item = NULL;
+	int rc = CMD_OK;
+
+	if (!name)
+		cpl_fail_memory(&err);
+	else if (!cpl_profile_name_check(name, &err))
+		sig = cpl_signature_load(file, &err);
+	if (sig)
+		item = signature_put(o, dir, name, sig, from, &err);
+	if (!item) {
+		rc = cmd_fail(self, &err);
+	} else if (o->json) {
+		json_object_set_new(item, "profile_dir", json_string(dir));
+		rc = cmd_print_json(self, item);
+	} else {
+		signature_print_installed(self, item, dir);
+		json_decref(item);
+	}
+	cpl_signature_free(sig);
+	free(name);
+	free(from);
+	return rc;
+}
+
+/* The profile is installed all the same, since the commands can use it. */
+static void warn_unread(const struct cmd *self, const char *dir)
+{
+	struct slurm_reader *reader = slurm_reader_of_site();
+	struct cpl_error why;
+
+	if (reader && slurm_reader_misses_store(reader, dir, &why))
+		cmd_failf(self, "jobs are not placed by it yet: %s", why.text);
+	slurm_reader_free(reader);
+}
+
+int signature_install(const struct cmd *self,
+                      const struct signature_options *o, const char *file)
+{
+	struct cpl_error err = {""};
+	const char *dir = signature_store_dir(o, &err);
+	int rc;
+
+	if (!dir || (o->user && signature_store_make(dir, &err)))
+		return cmd_fail(self, &err);
+	if (o->version)
+		rc = roll_back(self, o, dir, file);
+	else if (o->recorded)
+		rc = install_recorded(self, o, dir, file);
+	else if (o->from)
+		rc = install_from(self, o, dir, file);
+	else
+		rc = install_file(self, o, dir, file);
+	if (rc == CMD_OK && o->user)
+		warn_unread(self, dir);
+	return rc;
 }

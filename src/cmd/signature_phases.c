@@ -22,7 +22,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
-	        {"output", 'o', .text = &o->output},
+	        {"output", .text = &o->output},
 	        {"name", .text = &o->name},
 	        {"application", .text = &o->application},
 	        {"min-rounds", .number = &o->min_rounds, .least = 2,

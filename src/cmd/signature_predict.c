@@ -32,21 +32,21 @@ struct host_lines {
 };
 
 /* Where the ranks are. */
-struct place {
-	struct cpl_rank_place *rank; /* [ranks] */
+struct run_hosts {
+	struct cpl_rank_location *rank; /* [ranks] */
 	struct host_lines hosts;     /* of a file */
 	double *network;             /* [n_phases]; NULL: not known */
 };
 
 /* What is predicted, and from what. */
-struct inputs {
+struct predict_inputs {
 	struct cpl_run_events *events; /* NULL: of a signature */
 	struct cpl_phases *phases;     /* NULL the same */
 	struct cpl_signature *sig;
 	struct cpl_machine *machine;
 	struct cpl_network *net;             /* NULL: not known */
 	const struct cpl_routing *routing;   /* of it */
-	struct place here, there;            /* there.rank NULL: nowhere else */
+	struct run_hosts here, there;        /* there.rank NULL: nowhere else */
 	struct cpl_predicted_phase *phase;   /* [n_phases] */
 };
 
@@ -97,9 +97,9 @@ static int take_line(void *arg, const char *path, int number, const char *line,
 }
 
 /* A file with the host of each rank a line; NULL: in blocks of per_node. 0, or
- * -1 with err; free_place in either case. */
-static int find_place(const struct options *o, const char *file, int ranks,
-                      struct place *out, struct cpl_error *err)
+ * -1 with err; free_hosts in either case. */
+static int find_hosts(const struct options *o, const char *file, int ranks,
+                      struct run_hosts *out, struct cpl_error *err)
 {
 	int64_t per_node = o->per_node ? o->per_node : ranks;
 	int64_t per_socket = o->per_socket ? o->per_socket : ranks;
@@ -134,7 +134,7 @@ out:
 	return rc;
 }
 
-static void free_place(struct place *p)
+static void free_hosts(struct run_hosts *p)
 {
 	for (int h = 0; h < p->hosts.n; h++)
 		free(p->hosts.name[h]);
@@ -145,31 +145,29 @@ static void free_place(struct place *p)
 }
 
 /* Seconds of one execution of a phase on the links; hosts are at node[]. */
-static int judge(const struct inputs *in, const struct place *p,
+static int judge(const struct predict_inputs *in, const struct run_hosts *p,
                  const int *node, int k, struct cpl_times_space *space,
                  struct cpl_error *err)
 {
 	struct cpl_phase once = in->sig->phase[k];
+	const struct cpl_times_job job = {.phase = &once,
+	                                  .n_phases = 1,
+	                                  .ranks = in->sig->ranks,
+	                                  .rank_host = p->hosts.host,
+	                                  .n_hosts = p->hosts.n,
+	                                  .node = node};
 	struct cpl_times_result result;
-	struct cpl_times *times;
-	int rc = -1;
 
 	once.weight = 1;
-	times = cpl_times_open(&once, 1, in->sig->ranks, err);
-	if (times &&
-	    !cpl_times_order(times, p->hosts.host, 0, p->hosts.n, err) &&
-	    !cpl_times_place(times, space, node, err)) {
-		cpl_times_judge(times, NULL, false, &result);
-		p->network[k] = result.alone;
-		rc = 0;
-	}
-	cpl_times_close(times);
-	return rc;
+	if (cpl_times_of(space, &job, NULL, &result, err))
+		return -1;
+	p->network[k] = result.alone;
+	return 0;
 }
 
 /* Routers and groups of the ranks, and the phases' seconds on the links. */
-static int judge_place(const struct inputs *in, const char *file,
-                       struct place *p, struct cpl_error *err)
+static int judge_hosts(const struct predict_inputs *in, const char *file,
+                       struct run_hosts *p, struct cpl_error *err)
 {
 	struct cpl_times_space *space =
 	        cpl_times_space_new(in->net, in->routing, err);
@@ -199,7 +197,7 @@ static int judge_place(const struct inputs *in, const char *file,
 	return rc;
 }
 
-static int load_network(struct inputs *in, const struct options *o,
+static int load_network(struct predict_inputs *in, const struct options *o,
                         struct cpl_error *err)
 {
 	in->net = cpl_network_load(o->network, err);
@@ -209,14 +207,14 @@ static int load_network(struct inputs *in, const struct options *o,
 	if (!in->routing)
 		return cpl_fail_prefix(err, "%s: ",
 		                       o->routing ? "--routing" : o->network);
-	if (judge_place(in, o->hosts, &in->here, err))
+	if (judge_hosts(in, o->hosts, &in->here, err))
 		return -1;
-	return o->other ? judge_place(in, o->other, &in->there, err) : 0;
+	return o->other ? judge_hosts(in, o->other, &in->there, err) : 0;
 }
 
 /* A file of events has its phases, with each rank's times; else a signature. */
-static int load(struct inputs *in, const struct options *o, const char *text,
-                struct cpl_error *err)
+static int load(struct predict_inputs *in, const struct options *o,
+                const char *text, struct cpl_error *err)
 {
 	struct cpl_phase_options options = CPL_PHASE_OPTIONS;
 
@@ -236,30 +234,30 @@ static int load(struct inputs *in, const struct options *o, const char *text,
 	in->machine = cpl_machine_load(o->machine, err);
 	if (!in->machine)
 		return -1;
-	if (find_place(o, o->hosts, in->sig->ranks, &in->here, err) ||
+	if (find_hosts(o, o->hosts, in->sig->ranks, &in->here, err) ||
 	    (o->other &&
-	     find_place(o, o->other, in->sig->ranks, &in->there, err)) ||
+	     find_hosts(o, o->other, in->sig->ranks, &in->there, err)) ||
 	    (o->network && load_network(in, o, err)))
 		return -1;
 	in->phase = calloc((size_t)in->sig->n_phases, sizeof(*in->phase));
 	if (!in->phase)
 		return cpl_fail_memory(err);
-	return cpl_predict(in->sig, in->phases, in->machine,
-	                   &(struct cpl_run_place){in->here.rank,
-	                                           in->here.network},
-	                   o->other ? &(struct cpl_run_place){in->there.rank,
-	                                                      in->there.network}
-	                            : NULL,
-	                   in->phase, err);
+	return cpl_predict(
+	        in->sig, in->phases, in->machine,
+	        &(struct cpl_run_location){in->here.rank, in->here.network},
+	        o->other ? &(struct cpl_run_location){in->there.rank,
+	                                              in->there.network}
+	                 : NULL,
+	        in->phase, err);
 }
 
-static void unload(struct inputs *in)
+static void unload(struct predict_inputs *in)
 {
 	if (in->phase)
 		cpl_predict_free(in->phase, in->sig->n_phases);
 	free(in->phase);
-	free_place(&in->here);
-	free_place(&in->there);
+	free_hosts(&in->here);
+	free_hosts(&in->there);
 	cpl_network_free(in->net);
 	cpl_machine_free(in->machine);
 	cpl_signature_free(in->sig);
@@ -268,14 +266,15 @@ static void unload(struct inputs *in)
 }
 
 /* A repeated phase runs --times as often. */
-static double weight_of(const struct inputs *in, const struct options *o, int k)
+static double weight_of(const struct predict_inputs *in,
+                        const struct options *o, int k)
 {
 	double weight = in->sig->phase[k].weight;
 
 	return weight > 1 ? weight * o->times : weight;
 }
 
-static void print_waiting(const struct inputs *in, int k)
+static void print_waiting(const struct predict_inputs *in, int k)
 {
 	const struct cpl_predicted_phase *p = &in->phase[k];
 	int n = 0, named = 0;
@@ -298,15 +297,16 @@ static void print_waiting(const struct inputs *in, int k)
 }
 
 /* Seconds of the whole run. */
-struct totals {
+struct predict_totals {
 	double pet, idle, elsewhere, network[2];
 	/* What runs once may as well run --times as often. */
 	double low, high;
 };
 
-static struct totals total_of(const struct inputs *in, const struct options *o)
+static struct predict_totals total_of(const struct predict_inputs *in,
+                                      const struct options *o)
 {
-	struct totals sum = {0};
+	struct predict_totals sum = {0};
 
 	for (int k = 0; k < in->sig->n_phases; k++) {
 		const struct cpl_predicted_phase *p = &in->phase[k];
@@ -325,11 +325,11 @@ static struct totals total_of(const struct inputs *in, const struct options *o)
 	return sum;
 }
 
-static int print_text(const struct inputs *in, const struct options *o)
+static int print_text(const struct predict_inputs *in, const struct options *o)
 {
 	struct cmd_table *t = cmd_table_new(in->there.rank ? "lrrrrrrr"
 	                                            : "lrrrrrr");
-	struct totals sum = total_of(in, o);
+	struct predict_totals sum = total_of(in, o);
 
 	cmd_table_row(t, "PHASE|W|COMM|COMP|PHASE_ET|IDLE|MTTIME%s",
 	              in->there.rank ? "|ELSEWHERE" : "");
@@ -367,7 +367,7 @@ static int print_text(const struct inputs *in, const struct options *o)
 	return CMD_OK;
 }
 
-static json_t *waiting_json(const struct inputs *in, int k)
+static json_t *waiting_json(const struct predict_inputs *in, int k)
 {
 	json_t *list = json_array();
 
@@ -381,10 +381,10 @@ static json_t *waiting_json(const struct inputs *in, int k)
 	return list;
 }
 
-static int print_json(const struct cmd *self, const struct inputs *in,
+static int print_json(const struct cmd *self, const struct predict_inputs *in,
                       const struct options *o)
 {
-	struct totals sum = total_of(in, o);
+	struct predict_totals sum = total_of(in, o);
 	json_t *list = json_array();
 
 	for (int k = 0; k < in->sig->n_phases; k++) {
@@ -416,7 +416,7 @@ int signature_predict(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.times = 1};
 	struct cpl_error err = {""};
-	struct inputs in = {0};
+	struct predict_inputs in = {0};
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)

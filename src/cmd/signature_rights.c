@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Hand a path to fn as far as each of its parts; until that is not 0. */
-static int each_part(const char *path,
+static int each_prefix(const char *path,
                      int (*fn)(void *arg, const char *part,
                                struct cpl_error *err),
                      void *arg, struct cpl_error *err)
@@ -33,7 +33,7 @@ static int each_part(const char *path,
 }
 
 /* A path, part by part. */
-struct way {
+struct path_owner {
 	uid_t owner;  /* of what it has led to so far */
 	bool by_link; /* that is not root's: */
 	uid_t of_link;
@@ -42,23 +42,23 @@ struct way {
 /* One part more. 1: it is not there, -1 with err: links of two users. */
 static int follow(void *arg, const char *path, struct cpl_error *err)
 {
-	struct way *way = arg;
+	struct path_owner *seen = arg;
 	struct stat st;
 
 	if (lstat(path, &st))
 		return 1;
 	if (S_ISLNK(st.st_mode)) {
-		if (st.st_uid && way->by_link && way->of_link != st.st_uid)
+		if (st.st_uid && seen->by_link && seen->of_link != st.st_uid)
 			return cpl_fail(err, "%s: is a link of another user's",
 			                path);
 		if (st.st_uid) {
-			way->by_link = true;
-			way->of_link = st.st_uid;
+			seen->by_link = true;
+			seen->of_link = st.st_uid;
 		}
 		if (stat(path, &st))
 			return 1;
 	}
-	way->owner = st.st_uid;
+	seen->owner = st.st_uid;
 	return 0;
 }
 
@@ -66,18 +66,18 @@ static int follow(void *arg, const char *path, struct cpl_error *err)
  * of a user's leads to what is that user's only. 0, or -1 with err. */
 static int owner_of(const char *dir, uid_t *owner, struct cpl_error *err)
 {
-	struct way way = {.owner = geteuid()};
+	struct path_owner seen = {.owner = geteuid()};
 
 	if (*dir != '/')
-		follow(&way, ".", err);
-	if (each_part(dir, follow, &way, err) < 0)
+		follow(&seen, ".", err);
+	if (each_prefix(dir, follow, &seen, err) < 0)
 		return -1;
-	*owner = way.owner;
-	if (way.by_link && way.of_link != way.owner)
+	*owner = seen.owner;
+	if (seen.by_link && seen.of_link != seen.owner)
 		return cpl_fail(err,
 		                "%s: a link of user %u leads there, whose it "
 		                "is not",
-		                dir, (unsigned)way.of_link);
+		                dir, (unsigned)seen.of_link);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ int signature_store_make(const char *dir, struct cpl_error *err)
 
 	if (signature_store_begin(dir, &rights, err))
 		return -1;
-	rc = each_part(dir, make_folder, NULL, err);
+	rc = each_prefix(dir, make_folder, NULL, err);
 	cpl_user_end(&rights);
 	return rc;
 }

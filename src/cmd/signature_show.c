@@ -72,6 +72,17 @@ static void add_sums(void *arg, int from, int count,
 	}
 }
 
+double signature_lost(const struct cpl_signature *sig)
+{
+	json_t *recorded =
+	        sig->recorded ? json_loads(sig->recorded, 0, NULL) : NULL;
+	double lost =
+	        json_number_value(json_object_get(recorded, "lost_messages"));
+
+	json_decref(recorded);
+	return lost;
+}
+
 int signature_phase_sums(const struct cpl_signature *sig, int phase,
                          struct signature_sums *out, struct cpl_error *err)
 {

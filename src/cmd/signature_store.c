@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* `commplace signature list`, `install` and `remove`: profiles come and go. */
+/* `commplace signature list`, `versions` and `remove`, and what comes of install. */
 #include "commplace-config.h"
 #include "signature.h"
 
@@ -37,9 +37,8 @@ static int64_t integer_of(const json_t *item, const char *key)
 	return json_integer_value(json_object_get(item, key));
 }
 
-/* The store that the options mean; NULL with err. */
-static const char *store_dir(const struct signature_options *o,
-                             struct cpl_error *err)
+const char *signature_store_dir(const struct signature_options *o,
+                                struct cpl_error *err)
 {
 	if (!o->user)
 		return cmd_profile_dir(o->profile_dir);
@@ -74,17 +73,6 @@ static struct cpl_signature *sum_bytes(struct cpl_signature *sig,
 		*bytes += sig->phase[i].weight * sums.bytes;
 	}
 	return sig;
-}
-
-double signature_lost(const struct cpl_signature *sig)
-{
-	json_t *recorded =
-	        sig->recorded ? json_loads(sig->recorded, 0, NULL) : NULL;
-	double lost =
-	        json_number_value(json_object_get(recorded, "lost_messages"));
-
-	json_decref(recorded);
-	return lost;
 }
 
 /* To what is said of a profile. */
@@ -271,7 +259,7 @@ static int print_list(const json_t *list)
 int signature_list(const struct cmd *self, const struct signature_options *o)
 {
 	struct cpl_error err = {""};
-	const char *dir = store_dir(o, &err);
+	const char *dir = signature_store_dir(o, &err);
 	struct cpl_config *config = NULL;
 	struct cpl_usage *usage = NULL;
 	const char *state;
@@ -375,7 +363,7 @@ int signature_versions(const struct cmd *self,
                        const struct signature_options *o, const char *name)
 {
 	struct cpl_error err = {""};
-	const char *dir = store_dir(o, &err);
+	const char *dir = signature_store_dir(o, &err);
 	struct cpl_version *version = NULL;
 	struct cmd_table *t;
 	json_t *list, *item;
@@ -439,27 +427,6 @@ static void mention_user(const struct signature_options *o, const char *dir,
 		         why.text);
 }
 
-static int roll_back(const struct cmd *self, const struct signature_options *o,
-                     const char *dir, const char *name)
-{
-	struct cpl_error err = {""};
-	struct cpl_user_rights rights;
-	int rc;
-
-	if (signature_store_begin(dir, &rights, &err))
-		return cmd_fail(self, &err);
-	rc = cpl_profile_roll_back(dir, name, (int)o->version, &err);
-	cpl_user_end(&rights);
-	if (rc)
-		return cmd_fail(self, &err);
-	if (o->json)
-		return cmd_print_json(self, json_pack("{s:s, s:I}", "name",
-		                                      name, "version",
-		                                      (json_int_t)o->version));
-	printf("%s: version %" PRId64 " is in use again\n", name, o->version);
-	return CMD_OK;
-}
-
 json_t *signature_put(const struct signature_options *o, const char *dir,
                       const char *name, struct cpl_signature *sig,
                       const char *from, struct cpl_error *err)
@@ -513,78 +480,11 @@ void signature_print_installed(const struct cmd *self, const json_t *item,
 		          real_of(item, "lost_messages"));
 }
 
-static int install_file(const struct cmd *self,
-                        const struct signature_options *o, const char *dir,
-                        const char *file)
-{
-	struct cpl_error err = {""};
-	char *name =
-	        o->name ? strdup(o->name) : cpl_signature_base_name(file, NULL);
-	char *from = realpath(file, NULL);
-	struct cpl_signature *sig = NULL;
-	json_t *item = NULL;
-	int rc = CMD_OK;
-
-	if (!name)
-		cpl_fail_memory(&err);
-	else if (!cpl_profile_name_check(name, &err))
-		sig = cpl_signature_load(file, &err);
-	if (sig)
-		item = signature_put(o, dir, name, sig, from, &err);
-	if (!item) {
-		rc = cmd_fail(self, &err);
-	} else if (o->json) {
-		json_object_set_new(item, "profile_dir", json_string(dir));
-		rc = cmd_print_json(self, item);
-	} else {
-		signature_print_installed(self, item, dir);
-		json_decref(item);
-	}
-	cpl_signature_free(sig);
-	free(name);
-	free(from);
-	return rc;
-}
-
-/* It is installed all the same: the commands have it. */
-static void warn_unread(const struct cmd *self, const char *dir)
-{
-	struct slurm_reader *reader = slurm_reader_of_site();
-	struct cpl_error why;
-
-	if (reader && slurm_reader_misses_store(reader, dir, &why))
-		cmd_failf(self, "jobs are not placed by it yet: %s", why.text);
-	slurm_reader_free(reader);
-}
-
-int signature_install(const struct cmd *self,
-                      const struct signature_options *o, const char *file)
-{
-	struct cpl_error err = {""};
-	const char *dir = store_dir(o, &err);
-
-	int rc;
-
-	if (!dir || (o->user && signature_store_make(dir, &err)))
-		return cmd_fail(self, &err);
-	if (o->version)
-		rc = roll_back(self, o, dir, file);
-	else if (o->recorded)
-		rc = signature_install_recorded(self, o, dir, file);
-	else if (o->from)
-		rc = signature_install_from(self, o, dir, file);
-	else
-		rc = install_file(self, o, dir, file);
-	if (rc == CMD_OK && o->user)
-		warn_unread(self, dir);
-	return rc;
-}
-
 int signature_remove(const struct cmd *self, const struct signature_options *o,
                      const char *name)
 {
 	struct cpl_error err = {""};
-	const char *dir = store_dir(o, &err);
+	const char *dir = signature_store_dir(o, &err);
 	struct cpl_user_rights rights;
 	int rc;
 

@@ -157,24 +157,22 @@ static int rank_nodes(struct job_traffic *job, const struct cpl_network *net,
 	return 0;
 }
 
-/* Hosts that are given, or chosen beside what the jobs before put on the links,
- * as `traffic` does. */
-static int place(struct simulate *s, struct job_traffic *job,
-                 struct cpl_workload *before, unsigned char *free_nodes,
-                 struct cpl_error *err)
+/* Take the hosts that are given, or choose some by what the jobs before put on
+ * the links, as `traffic` does. */
+static int place_job(struct simulate *s, struct job_traffic *job,
+                     struct cpl_workload *before, unsigned char *free_nodes,
+                     struct cpl_error *err)
 {
-	struct cpl_decide_request req = {
-	        .place = {.net = s->net, .seed = (uint64_t)s->jobs.seed},
-	        .policy = job->placement ? job->placement : "linear",
-	        .routing = job->quick,
-	        .background = cpl_workload_load(before),
-	};
+	struct cpl_scene scene = {.net = s->net,
+	                          .routing = job->quick,
+	                          .load = cpl_workload_load(before)};
 	struct cpl_job placed;
 
 	if (job->rank_file ? rank_nodes(job, s->net, free_nodes, err)
 	    : job->hosts || job->node_file
 	            ? job_traffic_given(job, s->net, free_nodes, err)
-	            : job_traffic_place(job, req, free_nodes, err))
+	            : job_traffic_choose(job, &scene, (uint64_t)s->jobs.seed,
+	                                free_nodes, err))
 		return -1;
 	placed = job_traffic_placed(job, job->quick);
 	if (job->rank_file)
@@ -197,7 +195,7 @@ static int place_all(struct simulate *s, struct cpl_error *err)
 			        job->hosts || job->node_file || job->rank_file;
 
 			if (given == has)
-				rc = place(s, job, before, free_nodes, err);
+				rc = place_job(s, job, before, free_nodes, err);
 		}
 	cpl_workload_free(before);
 	free(free_nodes);
@@ -340,15 +338,15 @@ static int evaluate(struct simulate *s, const struct files *files,
                     struct cpl_error *err)
 {
 	if (find_level(s, files->level, err) || check_energy(s, err) ||
-	    find_routings(s, err) ||
-	    job_list_open(&s->jobs, err) ||
+	    find_routings(s, err) || job_list_open(&s->jobs, err) ||
+	    job_list_wishes(&s->jobs, s->net, err) ||
 	    check_traces(&s->jobs, files->most_calls, err) ||
 	    place_all(s, err) || simulate(s, err))
 		return -1;
 	return simulate_write(s, files->links, files->ranks, s->jobs.plot, err);
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_simulate(const struct cmd *self, int argc, char **argv)
 {
 	struct files files = {.level = "flow",
 	                      .arbitration = "round-robin",
@@ -370,7 +368,7 @@ static int run(const struct cmd *self, int argc, char **argv)
 	else if (s.jobs.json)
 		rc = simulate_print_json(self, &s);
 	else
-		rc = simulate_print_text(&s);
+		rc = simulate_print_text(self, &s);
 out:
 	cpl_sim_result_free(&s.result);
 	job_list_free(&s.jobs);
@@ -378,4 +376,4 @@ out:
 	return rc;
 }
 
-const struct cmd cmd_simulate = {"simulate", run};
+const struct cmd cmd_simulate = {"simulate", run_simulate};

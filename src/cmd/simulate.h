@@ -24,7 +24,7 @@ struct simulate {
 };
 
 int simulate_print_json(const struct cmd *self, const struct simulate *s);
-int simulate_print_text(const struct simulate *s);
+int simulate_print_text(const struct cmd *self, const struct simulate *s);
 /* To `links` class,from,to,bandwidth,bytes,busy,stalled of every directed link,
  * then of the nodes' links; to `ranks` job,rank,host,compute,communication,
  * waiting,idle,end of every rank; to `plot` the picture. Each may be NULL. 0, or

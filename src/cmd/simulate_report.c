@@ -280,7 +280,7 @@ static int print_phases(const struct simulate *s)
 	return cmd_table_print(table);
 }
 
-static int print_links(const struct simulate *s)
+static int print_links(const struct cmd *self, const struct simulate *s)
 {
 	struct cmd_table *table = cmd_table_new("lrrrrrrr");
 	struct cpl_error err = {""};
@@ -292,7 +292,7 @@ static int print_links(const struct simulate *s)
 
 		if (class_times(s, i, &t, &err)) {
 			cmd_table_free(table);
-			return cmd_fail(&cmd_simulate, &err);
+			return cmd_fail(self, &err);
 		}
 		cmd_table_row(table,
 		              "%s|%" PRId64 "|%" PRId64
@@ -317,7 +317,7 @@ static void print_energy(const struct simulate *s)
 	putchar('\n');
 }
 
-int simulate_print_text(const struct simulate *s)
+int simulate_print_text(const struct cmd *self, const struct simulate *s)
 {
 	const struct cpl_sim_latency *l = &s->result.latency;
 
@@ -331,7 +331,7 @@ int simulate_print_text(const struct simulate *s)
 	if (print_phases(s))
 		return CMD_FAILED;
 	putchar('\n');
-	if (print_links(s))
+	if (print_links(self, s))
 		return CMD_FAILED;
 	printf("\nmessages took %.4g s at least, %.4g in the median, %.4g on "
 	       "average, %.4g for 99 %%, %.4g at most\n",

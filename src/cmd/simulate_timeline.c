@@ -10,31 +10,31 @@
 #define MAX_ROWS 240
 
 /* A part of the links: of a class (number -1: all), injection or ejection. */
-struct part {
+struct link_set {
 	const char *name;
 	int64_t first, n;
 };
 
-static int n_parts(const struct simulate *s)
+static int n_link_sets(const struct simulate *s)
 {
 	return s->net->n_classes + 3;
 }
 
-static struct part part_at(const struct simulate *s, int i)
+static struct link_set link_set_at(const struct simulate *s, int i)
 {
 	const struct cpl_network *net = s->net;
 	int64_t cables = cpl_network_port_cables(net);
 	int class = i - 1;
 
 	if (class < 0)
-		return (struct part){"all", 0, net->n_links};
+		return (struct link_set){"all", 0, net->n_links};
 	if (class < net->n_classes)
-		return (struct part){net->link_class[class].name,
-		                     net->link_class[class].first,
-		                     net->link_class[class].count};
+		return (struct link_set){net->link_class[class].name,
+		                         net->link_class[class].first,
+		                         net->link_class[class].count};
 	if (class == net->n_classes)
-		return (struct part){"injection", net->n_links, cables};
-	return (struct part){"ejection", net->n_links + cables, cables};
+		return (struct link_set){"injection", net->n_links, cables};
+	return (struct link_set){"ejection", net->n_links + cables, cables};
 }
 
 static int used_bins(const struct simulate *s)
@@ -43,7 +43,7 @@ static int used_bins(const struct simulate *s)
 }
 
 /* Mean and maximum of the links' use in each bin, of the bandwidth. */
-static void use_of(const struct simulate *s, struct part part, double *mean,
+static void use_of(const struct simulate *s, struct link_set part, double *mean,
                    double *most)
 {
 	const struct cpl_timeline *t = &s->result.timeline;
@@ -117,8 +117,8 @@ json_t *simulate_timeline_json(const struct simulate *s)
 		json_decref(jobs);
 		return NULL;
 	}
-	for (int i = 0; i < n_parts(s); i++) {
-		struct part part = part_at(s, i);
+	for (int i = 0; i < n_link_sets(s); i++) {
+		struct link_set part = link_set_at(s, i);
 
 		use_of(s, part, mean, mean + bins);
 		json_object_set_new(links, part.name,
@@ -175,8 +175,8 @@ static void fill_states(const struct simulate *s, struct plot_timeline *p,
 static void fill_curves(const struct simulate *s, int bins,
                         struct plot_curve *curve, double *value)
 {
-	for (int i = 0; i < n_parts(s); i++) {
-		struct part part = part_at(s, i);
+	for (int i = 0; i < n_link_sets(s); i++) {
+		struct link_set part = link_set_at(s, i);
 		double *mean = value + 2 * (int64_t)i * bins;
 
 		use_of(s, part, mean, mean + bins);
@@ -207,7 +207,7 @@ static void write_plot(const struct simulate *s, struct plot_timeline *p,
 	         s->result.seconds);
 	p->title = title;
 	p->subtitle = subtitle;
-	p->n_curves = n_parts(s);
+	p->n_curves = n_link_sets(s);
 	p->curve = curve;
 	p->state = state;
 	plot_write_timeline(p, out);
@@ -222,8 +222,8 @@ int simulate_plot(const struct simulate *s, FILE *out, struct cpl_error *err)
 	        .n_ranks = (int)t->n_ranks,
 	        .n_rows = t->n_ranks < MAX_ROWS ? (int)t->n_ranks : MAX_ROWS};
 	struct plot_curve *curve =
-	        calloc((size_t)n_parts(s), sizeof(*curve));
-	double *value = calloc(2 * (size_t)n_parts(s) * (size_t)p.bins,
+	        calloc((size_t)n_link_sets(s), sizeof(*curve));
+	double *value = calloc(2 * (size_t)n_link_sets(s) * (size_t)p.bins,
 	                       sizeof(*value));
 	unsigned char *state = calloc((size_t)p.n_rows, (size_t)p.bins);
 	int rc = 0;

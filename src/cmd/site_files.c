@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "signature/signature.h"
 #include "site/user_dir.h"
+#include "slurm_search.h"
 
 char *cmd_beside(const char *path, const char *name)
 {
@@ -23,29 +24,29 @@ char *cmd_beside(const char *path, const char *name)
 	               : beside;
 }
 
-char *cmd_config_path(const char *option)
+char *cmd_config_path(const char *option, struct cpl_error *lacks)
 {
 	const char *env = getenv("COMMPLACE_CONF");
+	const struct slurm_search here = slurm_search_here();
 
 	if (option)
 		return strdup(option);
 	if (env && *env)
 		return strdup(env);
-	env = getenv("SLURM_CONF");
-	return env && strchr(env, '/') ? cmd_beside(env, "commplace.conf")
-	                               : strdup(CPL_CONFIG_DEFAULT_PATH);
+	return slurm_search_site(&here, lacks);
 }
 
-static struct cpl_config *config_load(const char *option, struct cpl_error *err)
+struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err)
 {
-	char *path = cmd_config_path(option);
-	struct cpl_config *config;
+	struct cpl_error why = {""}, lacks = {""};
+	char *path = cmd_config_path(option, &lacks);
+	struct cpl_config *config = path ? cpl_config_load(path, &why) : NULL;
 
-	if (!path) {
+	if (!path)
 		cpl_fail_memory(err);
-		return NULL;
-	}
-	config = cpl_config_load(path, err);
+	else if (!config)
+		cpl_fail(err, "%s%s%s", why.text, *lacks.text ? "; " : "",
+		         lacks.text);
 	free(path);
 	return config;
 }
@@ -55,7 +56,7 @@ const char *cmd_state_dir(const char *state_dir, const char *option,
 {
 	struct cpl_error why = {""};
 
-	*config = config_load(option, &why);
+	*config = cmd_config_load(option, &why);
 	if (!*config && option)
 		cpl_fail(err, "%s", why.text);
 	else if (state_dir)
@@ -75,7 +76,7 @@ const char *cmd_profile_dir(const char *option)
 
 	if (option || dir)
 		return option ? option : dir;
-	config = config_load(NULL, NULL);
+	config = cmd_config_load(NULL, NULL);
 	if (config)
 		dir = strdup(config->profile_dir);
 	cpl_config_free(config);
@@ -90,7 +91,7 @@ char *cmd_user_dir_pattern(void)
 
 	if (env && !cpl_user_dir_check(env, NULL))
 		return strdup(env);
-	config = config_load(NULL, NULL);
+	config = cmd_config_load(NULL, NULL);
 	if (config && config->user_profile_dir)
 		pattern = strdup(config->user_profile_dir);
 	cpl_config_free(config);
@@ -116,7 +117,7 @@ const char *cmd_user_profile_dir(struct cpl_error *err)
 
 double cmd_drift(void)
 {
-	struct cpl_config *config = config_load(NULL, NULL);
+	struct cpl_config *config = cmd_config_load(NULL, NULL);
 	int percent = config ? config->drift : CPL_DRIFT_DEFAULT;
 
 	cpl_config_free(config);

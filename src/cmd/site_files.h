@@ -8,10 +8,13 @@
 
 /*
  * commplace.conf of this host: the option's value, else $COMMPLACE_CONF, else
- * beside $SLURM_CONF, else /etc/slurm/commplace.conf. The caller frees it;
- * NULL when memory is out.
+ * next to the host's slurm.conf (slurm_search.h). The caller frees it; NULL when
+ * memory is out. Where it is not there, `lacks` (or NULL) may say more.
  */
-char *cmd_config_path(const char *option);
+char *cmd_config_path(const char *option, struct cpl_error *lacks);
+
+/* It, read. NULL with err. */
+struct cpl_config *cmd_config_load(const char *option, struct cpl_error *err);
 
 /* The file of that name in the folder of path; the same. */
 char *cmd_beside(const char *path, const char *name);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "slurm_conf.h"
 
 #include <ctype.h>
@@ -6,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/hostlist.h"
 #include "site_files.h"
+#include "slurm_search.h"
+#include "slurm_shell.h"
 
 #define MAX_BYTES (64ULL << 20)
 #define MAX_DEPTH 4
@@ -74,7 +78,7 @@ static int add_partitions(struct slurm_conf *conf, const char *text)
 
 static int read_conf(struct slurm_conf *conf, const char *path, int depth);
 
-/* Relative names are of the folder of slurm.conf. */
+/* Relative names are relative to the folder of slurm.conf. */
 static int include(struct slurm_conf *conf, const char *name, int depth)
 {
 	char *path =
@@ -97,6 +101,8 @@ static int read_line(struct slurm_conf *conf, const char *line, int depth)
 	} else if ((value = value_of(line, "Include", false))) {
 		rc = include(conf, value, depth + 1);
 	} else if ((value = value_of(line, "SlurmUser", true))) {
+		/* "slurm(64030)" of scontrol. */
+		value[strcspn(value, "(")] = '\0';
 		free(conf->user);
 		conf->user = value;
 		value = NULL;
@@ -105,12 +111,9 @@ static int read_line(struct slurm_conf *conf, const char *line, int depth)
 	return rc;
 }
 
-static int read_conf(struct slurm_conf *conf, const char *path, int depth)
+/* Changes and frees the text. */
+static int read_text(struct slurm_conf *conf, char *text, int depth)
 {
-	size_t length;
-	char *text = depth < MAX_DEPTH
-	                     ? cpl_file_read(path, MAX_BYTES, &length, NULL)
-	                     : NULL;
 	char *save = NULL;
 	int rc = 0;
 
@@ -126,19 +129,67 @@ static int read_conf(struct slurm_conf *conf, const char *path, int depth)
 	return rc;
 }
 
+static int read_conf(struct slurm_conf *conf, const char *path, int depth)
+{
+	size_t length;
+
+	return depth < MAX_DEPTH ? read_text(conf,
+	                                     cpl_file_read(path, MAX_BYTES,
+	                                                   &length, NULL),
+	                                     depth)
+	                         : -1;
+}
+
+static int ask_slurmctld(struct slurm_conf *conf)
+{
+	static const char *const command[] = {"scontrol show config",
+	                                      "scontrol -a -o show partitions"};
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = read_text(conf, slurm_shell_ok(command[i], NULL), 0);
+	return rc;
+}
+
+/* The file, NULL where slurmctld alone has it, or without memory. */
+static char *find(const struct slurm_search *here, const char *commplace_conf)
+{
+	char *beside = here->env && *here->env
+	                       ? NULL
+	                       : cmd_beside(commplace_conf, "slurm.conf"),
+	     *found;
+
+	if (beside && !access(beside, F_OK))
+		return beside;
+	found = slurm_search_conf(here);
+	if (found || (here->server && *here->server)) {
+		free(beside);
+		return found;
+	}
+	return beside;
+}
+
 struct slurm_conf *slurm_conf_load(const char *commplace_conf)
 {
-	const char *env = getenv("SLURM_CONF");
+	const struct slurm_search here = slurm_search_here();
 	struct slurm_conf *conf = calloc(1, sizeof(*conf));
+	char *path = find(&here, commplace_conf);
 
-	if (!conf)
+	if (!conf) {
+		free(path);
 		return NULL;
-	conf->path = env && *env ? strdup(env)
-	                         : cmd_beside(commplace_conf, "slurm.conf");
-	if (conf->path) {
-		conf->is_read = !read_conf(conf, conf->path, 0);
-		return conf;
 	}
+	conf->path = path;
+	if (path)
+		conf->is_read = !read_conf(conf, path, 0);
+	else if (here.server &&
+	         asprintf(&conf->path, "slurmctld of SLURM_CONF_SERVER=%s",
+	                  here.server) >= 0)
+		conf->is_read = !ask_slurmctld(conf);
+	else
+		conf->path = NULL;
+	if (conf->path)
+		return conf;
 	slurm_conf_free(conf);
 	return NULL;
 }

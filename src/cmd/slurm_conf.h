@@ -14,8 +14,9 @@ struct slurm_conf {
 };
 
 /*
- * Read $SLURM_CONF, else slurm.conf beside commplace_conf, with the files that
- * it includes from its folder. NULL without memory.
+ * Read $SLURM_CONF, else slurm.conf next to commplace_conf, else that of this
+ * host (slurm_search.h), with the files that it includes from its folder; where
+ * slurmctld alone has it, what scontrol says of it. NULL without memory.
  */
 struct slurm_conf *slurm_conf_load(const char *commplace_conf);
 void slurm_conf_free(struct slurm_conf *conf);

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <grp.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -15,10 +14,11 @@
 
 #include "base/file.h"
 #include "signature/signature.h"
+#include "site/user_dir.h"
 #include "site_files.h"
 #include "slurm_conf.h"
 
-/* Of the user database, by name or number. */
+/* A user's entry in the user database, by name or number. */
 static const struct passwd *user_entry(const char *user)
 {
 	const struct passwd *entry = getpwnam(user);
@@ -30,20 +30,6 @@ static const struct passwd *user_entry(const char *user)
 	errno = 0;
 	uid = strtoul(user, &end, 10);
 	return *end || errno || uid > UINT_MAX ? NULL : getpwuid((uid_t)uid);
-}
-
-static int take_groups(struct slurm_reader *r, const struct passwd *entry)
-{
-	int n = 0;
-
-	/* It says how many there are. */
-	getgrouplist(entry->pw_name, entry->pw_gid, NULL, &n);
-	r->group = malloc((size_t)(n + 1) * sizeof(*r->group));
-	r->n_groups = n;
-	return r->group && getgrouplist(entry->pw_name, entry->pw_gid, r->group,
-	                                &r->n_groups) >= 0
-	               ? 0
-	               : -1;
 }
 
 struct slurm_reader *slurm_reader_new(const char *user)
@@ -58,7 +44,8 @@ struct slurm_reader *slurm_reader_new(const char *user)
 		return NULL;
 	r->uid = entry->pw_uid;
 	r->name = strdup(entry->pw_name);
-	if (r->name && !take_groups(r, entry))
+	r->n_groups = cpl_user_groups(entry->pw_name, entry->pw_gid, &r->group);
+	if (r->name && r->n_groups > 0)
 		return r;
 	slurm_reader_free(r);
 	return NULL;
@@ -66,7 +53,7 @@ struct slurm_reader *slurm_reader_new(const char *user)
 
 struct slurm_reader *slurm_reader_of_site(void)
 {
-	char *path = cmd_config_path(NULL);
+	char *path = cmd_config_path(NULL, NULL);
 	struct slurm_conf *slurm = path ? slurm_conf_load(path) : NULL;
 	struct slurm_reader *r =
 	        slurm && slurm->is_read ? slurm_reader_new(slurm->user) : NULL;
@@ -85,15 +72,11 @@ void slurm_reader_free(struct slurm_reader *reader)
 	free(reader);
 }
 
-/* Its bits of a mode: 4 read, 2 write, 1 enter. */
-static int bits_of(const struct slurm_reader *r, const struct stat *st)
+static bool in_group(void *arg, gid_t gid)
 {
-	if (st->st_uid == r->uid)
-		return (int)(st->st_mode >> 6 & 7);
-	for (int i = 0; i < r->n_groups; i++)
-		if (r->group[i] == st->st_gid)
-			return (int)(st->st_mode >> 3 & 7);
-	return (int)(st->st_mode & 7);
+	const struct slurm_reader *r = arg;
+
+	return cpl_user_in_group(r->group, r->n_groups, gid);
 }
 
 static bool has_list(const char *path)
@@ -106,18 +89,25 @@ static bool has_list(const char *path)
 static bool shuts_out(const struct slurm_reader *r, const char *part,
                       struct cpl_error *why)
 {
-	struct stat st;
+	const struct cpl_reader reader = {.uid = r->uid,
+	                                  .gid = r->group[0],
+	                                  .in_group = in_group,
+	                                  .arg = (void *)r};
+	struct cpl_file_stamp stamp;
 	bool folder;
 
-	if (stat(part, &st) || has_list(part))
+	if (cpl_file_stamp(part, &stamp) || has_list(part))
 		return false;
-	folder = S_ISDIR(st.st_mode);
-	if (bits_of(r, &st) & (folder ? 1 : 4))
+	/* What the right x is for a folder, r is for a file. */
+	folder = S_ISDIR(stamp.mode);
+	stamp.mode <<= folder ? 2 : 0;
+	if (cpl_file_readable_by(&stamp, &reader))
 		return false;
+	stamp.mode >>= folder ? 2 : 0;
 	cpl_fail(why,
 	         "slurmctld runs as %s, who may not %s %s (mode %03o); "
 	         "`setfacl -m u:%s:%c %s` lets it",
-	         r->name, folder ? "enter" : "read", part, st.st_mode & 0777,
+	         r->name, folder ? "enter" : "read", part, stamp.mode & 0777,
 	         r->name, folder ? 'x' : 'r', part);
 	return true;
 }

@@ -16,7 +16,8 @@ struct slurm_reader {
 	int n_groups;
 };
 
-/* By its name or number; NULL: it is root, who is not known here, or memory. */
+/* A reader by its name or number; NULL: it is root, it is not known here, or
+ * memory is out. */
 struct slurm_reader *slurm_reader_new(const char *user);
 /* The SlurmUser of the site, as far as its slurm.conf can be read. */
 struct slurm_reader *slurm_reader_of_site(void);
@@ -35,9 +36,9 @@ bool slurm_reader_misses_store(const struct slurm_reader *reader,
                                const char *dir, struct cpl_error *why);
 
 /* Homes that a pattern of users' stores (site/user_dir.h) leads through and
- * that shut it out; *of so many, and why of the first by name. None where "%u"
- * or "%U" is no folder's whole name, or the folder of homes cannot be listed.
- * O(homes). */
+ * that shut the reader out; *of is how many homes there are, and why says what
+ * is wrong with the first by name. None where "%u" or "%U" is no folder's whole
+ * name, or the folder of homes cannot be listed. O(homes). */
 int slurm_reader_homes(const struct slurm_reader *reader, const char *pattern,
                        int *of, struct cpl_error *why);
 

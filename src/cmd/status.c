@@ -27,12 +27,13 @@ struct options {
 	bool json, links, counters, reset;
 	int format;
 	const char *state_out, *out, *html;
+	const char *tree;       /* NULL: not that */
 	const char *watch;      /* NULL: once */
 	int64_t every;          /* seconds, of watch: */
 	bool terminal, again;   /* it has one; this is not the first block */
 };
 
-/* What else than text is asked for, and how often. */
+/* Check what is asked for other than text, and how often. */
 static int check(const struct cmd *self, const struct options *o)
 {
 	bool metrics = o->format == FORMAT_OPENMETRICS;
@@ -44,6 +45,8 @@ static int check(const struct cmd *self, const struct options *o)
 		                 "only one of --json, --format openmetrics, "
 		                 "--html, --state, --counters and "
 		                 "--reset-counters at a time");
+	if (o->tree && (forms > o->json || o->links || o->watch || o->network))
+		return cmd_usage(self, "--tree goes with --json alone");
 	if (o->out && !metrics)
 		return cmd_usage(self, "-o goes with --format openmetrics");
 	if (o->watch && (o->json || o->state_out || o->reset ||
@@ -63,9 +66,10 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"counters", .flag = &o->counters},
 	        {"reset-counters", .flag = &o->reset},
 	        {"format", .choice = &o->format, .choices = formats},
-	        {"output", 'o', .text = &o->out},
+	        {"output", .text = &o->out},
 	        {"html", .text = &o->html},
 	        {"watch", .maybe = &o->watch},
+	        {"tree", .maybe = &o->tree},
 	        {"network", .text = &o->network},
 	        {"state-dir", .text = &o->state_dir},
 	        {"config", .text = &o->config},
@@ -77,7 +81,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	/* "--watch 2" as well as "--watch=2". */
+	/* "--tree /jobs" and "--watch 2" as well as with "=". */
+	if (o->tree && !*o->tree && optind < argc)
+		o->tree = argv[optind++];
 	if (o->watch && !*o->watch && optind < argc)
 		o->watch = argv[optind++];
 	if (optind < argc)
@@ -90,7 +96,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return check(self, o);
 }
 
-/* The page or the metrics as a file. 0, or -1 with err. */
+/* Write the page or the metrics to a file. 0, or -1 with err. */
 static int write_file(const struct status *s, const char *path, bool html,
                       struct cpl_error *err)
 {
@@ -104,7 +110,7 @@ static int write_file(const struct status *s, const char *path, bool html,
 		cpl_file_abandon(w);
 		return -1;
 	}
-	/* Metrics name no job, and another user collects them. */
+	/* Metrics name no job, and are collected by another user. */
 	return cpl_file_commit(
 	        w, html ? cpl_record_file_mode(s->state_dir) : 0644, err);
 }
@@ -162,7 +168,7 @@ static int write_state(const struct cmd *self, const struct options *o,
 	               : CMD_OK;
 }
 
-/* slurmctld adds what comes to a file that is not there any more. */
+/* slurmctld finds the file gone, and counts on in a new one. */
 static int reset(const struct cmd *self, const char *state_dir)
 {
 	struct cpl_error err = {""};
@@ -195,6 +201,8 @@ static int once(const struct cmd *self, const struct options *o)
 	                     : NULL;
 	if (o->reset)
 		rc = reset(self, s.state_dir);
+	else if (o->tree)
+		rc = status_print_tree(self, s.state_dir, o->tree, o->json);
 	else if (o->state_out)
 		rc = write_state(self, o, &s);
 	else if (status_open(&s, o->counters && !o->json ? NULL : network,
@@ -222,7 +230,8 @@ static void wait_for_next(const sigset_t *mask, int64_t seconds)
 	ppoll(NULL, 0, &time, mask);
 }
 
-/* A screen, or on what is none, block after block, until a signal. */
+/* Show a screen, or where standard output is none, block after block, until a
+ * signal comes. */
 static int watch(const struct cmd *self, struct options *o)
 {
 	const struct sigaction action = {.sa_handler = end};
@@ -240,8 +249,8 @@ static int watch(const struct cmd *self, struct options *o)
 	o->terminal = isatty(STDOUT_FILENO);
 	for (; !ended; o->again = true) {
 		rc = once(self, o);
-		/* What is wrong from the beginning stays so; a file that is
-		 * being replaced does not. */
+		/* What is wrong at the first time stays wrong; a file that is
+		 * being replaced comes back. */
 		if (fflush(stdout) || (rc && !o->again))
 			break;
 		wait_for_next(&mask, o->every);
@@ -249,7 +258,7 @@ static int watch(const struct cmd *self, struct options *o)
 	return ended ? CMD_OK : rc;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_status(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {0};
 	int rc = parse(self, argc, argv, &o);
@@ -259,4 +268,4 @@ static int run(const struct cmd *self, int argc, char **argv)
 	return o.watch ? watch(self, &o) : once(self, &o);
 }
 
-const struct cmd cmd_status = {"status", run};
+const struct cmd cmd_status = {"status", run_status};

@@ -88,7 +88,7 @@ int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX]);
 /* "global 3-17" of a link as struct cpl_times numbers them, or "-". */
 const char *status_link_name(const struct cpl_network *net, int64_t link,
                              char *buffer, size_t size);
-/* Of a bandwidth; "-" where the network states none. */
+/* A rate as a percentage of a bandwidth; "-" where the network states none. */
 const char *status_percent(const struct status *s, double ratio,
                            char buffer[32]);
 /* Is any link loaded? */
@@ -104,6 +104,10 @@ struct cmd_table *status_times(const struct cpl_counters *c);
 
 /* status_metrics.c: OpenMetrics text. Errors show at the stream. */
 void status_write_metrics(const struct status *s, FILE *out);
+
+/* status_tree.c: what a running commplaced holds at that path; an exit code. */
+int status_print_tree(const struct cmd *self, const char *state_dir,
+                      const char *path, bool json);
 
 /* status_html.c: a page. 0, or -1 with err. */
 int status_write_html(const struct status *s, FILE *out, struct cpl_error *err);

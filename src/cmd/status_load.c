@@ -12,9 +12,9 @@
 const double status_quantile[STATUS_QUANTILES] = {0,   0.25, 0.5, 0.75,
                                                   0.9, 0.99, 1};
 
-static int place(struct status *s, const struct cpl_running_job *job,
-                 struct cpl_times *times, struct cpl_times_space *space,
-                 struct cpl_error *err)
+static int place_job(struct status *s, const struct cpl_running_job *job,
+                     struct cpl_times *times, struct cpl_times_space *space,
+                     struct cpl_error *err)
 {
 	int *node = malloc((size_t)job->n_hosts * sizeof(*node));
 	int rc = -1;
@@ -25,12 +25,12 @@ static int place(struct status *s, const struct cpl_running_job *job,
 		node[i] = cpl_network_node(s->net, job->host[i]);
 	if (!cpl_times_order(times, job->ranks ? job->rank_host : NULL,
 	                     job->ranks_per_node, job->n_hosts, err))
-		rc = cpl_times_place(times, space, node, err);
+		rc = cpl_times_put(times, space, node, err);
 	free(node);
 	return rc;
 }
 
-/* The job's rates into the sum. -1 with err: it is left out. */
+/* Add the job's rates to the sum. -1 with err: it is left out. */
 static int add_job(struct status *s, int i, struct cpl_times_space *space,
                    struct cpl_error *err)
 {
@@ -41,7 +41,7 @@ static int add_job(struct status *s, int i, struct cpl_times_space *space,
 
 	if (!times)
 		return -1;
-	if (place(s, job, times, space, err)) {
+	if (place_job(s, job, times, space, err)) {
 		cpl_times_close(times);
 		return -1;
 	}

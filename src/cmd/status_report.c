@@ -12,7 +12,7 @@
 #include "base/printable.h"
 #include "job_traffic.h"
 
-/* Of a job's hosts; `commplace explain` and --json have them all. */
+/* Characters of a job's hosts; `commplace explain` and --json have them all. */
 #define HOSTS_MAX 60
 
 const char *status_link_name(const struct cpl_network *net, int64_t link,

@@ -14,7 +14,8 @@ struct cmd_table {
 	char **cell; /* [rows * columns] */
 	size_t rows, capacity;
 	bool failed; /* out of memory */
-	/* Each cell is written here: a stream costs more than what it takes. */
+	/* Each cell is written here first: a stream for each cell would cost
+	 * more than its text. */
 	FILE *out;
 	char *text;
 	size_t size;

@@ -68,7 +68,8 @@ static int find_routing(const struct traffic *t, struct job_traffic *job,
 	                                 name ? "--routing" : t->jobs.network);
 }
 
-/* All jobs' and the running ones', and the workloads. */
+/* Find the routings of all jobs and of the running ones, and make the
+ * workloads. */
 static int find_routings(struct traffic *t, struct cpl_error *err)
 {
 	struct job_list *list = &t->jobs;
@@ -91,15 +92,20 @@ static int find_routings(struct traffic *t, struct cpl_error *err)
 	return t->workload && (t->guess || !adaptive) ? 0 : -1;
 }
 
-/* As jobs of the workload where any routing is adaptive, else each summed up on
- * its own. */
+/* Add the running jobs: as jobs of the workload where any routing is adaptive,
+ * else each is summed up on its own. */
 static int add_running(struct traffic *t, struct cpl_error *err)
 {
+	const struct cpl_load *bytes;
+
 	if (!t->jobs.running)
 		return 0;
-	if (cmd_load_running(t->jobs.running, t->net, t->jobs.common.routing,
-	                     t->jobs.profile_dir, t->free, &t->background,
-	                     t->guess ? t->workload : NULL, err) < 0)
+	t->running.net = t->net;
+	if (cmd_load_running(t->jobs.running, t->jobs.profile_dir,
+	                     t->jobs.common.routing, &t->running, t->free,
+	                     &t->background, t->guess ? t->workload : NULL,
+	                     err) < 0 ||
+	    cpl_scene_loads(&t->running, 0, &bytes, &t->rates, err))
 		return -1;
 	cpl_workload_clear(t->guess ? t->guess : t->workload, &t->background);
 	return 0;
@@ -108,15 +114,14 @@ static int add_running(struct traffic *t, struct cpl_error *err)
 static int placed_hosts(struct traffic *t, struct job_traffic *job,
                         struct cpl_error *err)
 {
-	struct cpl_decide_request req = {
-	        .place = {.net = t->net, .seed = (uint64_t)t->jobs.seed},
-	        .policy = job->placement ? job->placement : "linear",
+	struct cpl_scene scene = {
+	        .net = t->net,
 	        .routing = job->quick,
-	        .background =
-	                cpl_workload_load(t->guess ? t->guess : t->workload),
+	        .load = cpl_workload_load(t->guess ? t->guess : t->workload),
 	};
 
-	return job_traffic_place(job, req, t->free, err);
+	return job_traffic_choose(job, &scene, (uint64_t)t->jobs.seed, t->free,
+	                         err);
 }
 
 /* Where adaptive routings wait for all jobs, later searches see the minimal
@@ -128,13 +133,10 @@ static int add_guess(struct traffic *t, struct cpl_job job,
 	bool search = false;
 
 	for (int i = 0; i < list->n; i++)
-		search = search ||
-		         (list->job[i].placement &&
-		          cpl_placement_is_search(list->job[i].placement));
+		search = search || cpl_wish_searches(&list->job[i].wish);
 	if (!t->guess || !search || list->n == 1)
 		return 0;
 	job.routing = cpl_routing_by_flow(t->net, job.routing);
-	job.hops = NULL;
 	return cpl_workload_add(t->guess, &job, err) < 0 ? -1 : 0;
 }
 
@@ -157,7 +159,7 @@ static int place_and_add(struct traffic *t, struct job_traffic *job,
 	return job->number < 0 ? -1 : 0;
 }
 
-/* Those with given hosts first, then the others in order, each knowing the
+/* Place the jobs with given hosts first, then the others in order, each by the
  * load of those before it. */
 static int place_all(struct traffic *t, struct cpl_error *err)
 {
@@ -224,7 +226,6 @@ static int load_jobs(struct traffic *t, struct cpl_error *err)
 
 		if (cpl_routing_is_adaptive(routing))
 			continue;
-		job.hops = NULL;
 		cpl_workload_clear(w, NULL);
 		rc = cpl_workload_add(w, &job, err) < 0 ||
 		     cpl_load_init(&t->job_load[i], t->net, err);
@@ -239,19 +240,11 @@ static int load_jobs(struct traffic *t, struct cpl_error *err)
 static int judge(struct traffic *t, struct cpl_error *err)
 {
 	const struct job_list *list = &t->jobs;
-	const struct cpl_load *running = NULL;
 
 	t->communication = calloc((size_t)list->n, sizeof(*t->communication));
 	if (!t->communication)
 		return cpl_fail_memory(err);
-	if (list->running) {
-		if (cmd_running_rates(list->running, t->net,
-		                      list->common.routing, list->profile_dir,
-		                      &t->rates, err))
-			return -1;
-		running = &t->rates;
-	}
-	return communication_judge(t->net, list->job, list->n, NULL, running,
+	return communication_judge(t->net, list->job, list->n, NULL, t->rates,
 	                           t->communication, err);
 }
 
@@ -262,6 +255,7 @@ static int evaluate(struct traffic *t, struct cpl_error *err)
 	t->free = cmd_usable_nodes(t->net, err);
 	return t->free && !add_running(t, err) &&
 	                       !job_list_open(&t->jobs, err) &&
+	                       !job_list_wishes(&t->jobs, t->net, err) &&
 	                       !place_all(t, err) && !solve(t, err) &&
 	                       !judge(t, err) &&
 	                       !(t->job_links && load_jobs(t, err))
@@ -269,7 +263,7 @@ static int evaluate(struct traffic *t, struct cpl_error *err)
 	               : -1;
 }
 
-static int run(const struct cmd *self, int argc, char **argv)
+static int run_traffic(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.traffic.jobs = {JOB_LIST_DEFAULTS,
 	                                     .common.ranks_per_node = 1}};
@@ -295,12 +289,12 @@ out:
 	job_list_free(&t->jobs);
 	cpl_workload_free(t->workload);
 	cpl_workload_free(t->guess);
+	cpl_scene_close(&t->running);
 	cpl_load_free(&t->background);
-	cpl_load_free(&t->rates);
 	free(t->communication);
 	free(t->free);
 	cpl_network_free(net);
 	return rc;
 }
 
-const struct cmd cmd_traffic = {"traffic", run};
+const struct cmd cmd_traffic = {"traffic", run_traffic};

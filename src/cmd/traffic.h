@@ -12,7 +12,8 @@ struct traffic {
 	struct job_list jobs; /* common.routing is that of the running jobs */
 	bool mixed;           /* these jobs have several routings */
 	unsigned char *free;  /* [n_nodes] */
-	struct cpl_load background;    /* of the running jobs */
+	struct cpl_scene running;
+	struct cpl_load background;    /* their whole runs */
 	struct cpl_workload *workload; /* running jobs and all of these */
 	/* Where any routing is adaptive: those placed so far under the minimal
 	 * one, which placements go by; else NULL. */
@@ -20,7 +21,7 @@ struct traffic {
 	const struct cpl_load *load;  /* of workload */
 	struct evaluation of;
 	struct cpl_dilation dilation; /* of these jobs */
-	struct cpl_load rates;        /* of the running jobs */
+	const struct cpl_load *rates; /* of the running jobs, or NULL */
 	struct communication *communication; /* [jobs.n] */
 	bool job_links;               /* --job-links */
 	struct cpl_load *job_load;    /* [jobs.n] with it, else NULL; all NULL of

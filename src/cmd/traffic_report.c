@@ -29,8 +29,8 @@ static json_t *json_ports(const struct cpl_network *net, const double *bytes)
 	return rows;
 }
 
-/* Rows [class, from, to, bytes] of the links that a job uses, and its ports; of
- * one that adapts to others null. */
+/* Rows [class, from, to, bytes] of the links that a job uses, and its ports;
+ * null for a job that adapts to others. */
 static json_t *json_load(const struct cpl_network *net,
                          const struct cpl_load *load)
 {
@@ -127,7 +127,7 @@ static int print_jobs(const struct traffic *t)
 	return cmd_table_print(table);
 }
 
-/* Of each job, beside the others. */
+/* Print the times of each job among the others. */
 static int print_communication(const struct traffic *t)
 {
 	struct cmd_table *table = cmd_table_new("lrrrrrrl");
@@ -200,7 +200,7 @@ static int print_links(const struct evaluation *e)
 
 static int print_numbers(const struct traffic *t)
 {
-	/* Of the paths taken, and of those that could be. */
+	/* The paths that are taken differ from those that could be. */
 	bool apart = t->mixed || !t->jobs.job->routing->add;
 	const char *taken = apart ? "hops, paths taken" : "hops";
 	const char *shortest = apart ? "hops, shortest paths" : "hops";

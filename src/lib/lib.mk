@@ -7,7 +7,7 @@ libcommplace_la_SOURCES = src/lib/lib_internal.h src/lib/lib.c \
 libcommplace_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/include
 libcommplace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libcommplace_la_LIBADD = libcore.la
-libcommplace_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
+libcommplace_la_LDFLAGS = -Wl,--gc-sections -version-info 0:0:0 -no-undefined \
 	-Wl,--version-script=$(srcdir)/src/lib/commplace.map
 libcommplace_la_DEPENDENCIES = libcore.la src/lib/commplace.map
 EXTRA_DIST += src/lib/commplace.map

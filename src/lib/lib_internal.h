@@ -3,6 +3,7 @@
  * The exported functions: what include/commplace/ declares, over the core. Each
  * checks what it is given, calls the core and hands its error on.
  */
+/* Tests: * in test_library. */
 #ifndef CPL_LIB_LIB_INTERNAL_H
 #define CPL_LIB_LIB_INTERNAL_H
 
@@ -80,7 +81,7 @@ void *cpl_lib_made(void *made, const struct cpl_error *why,
 /* Is every node[n] a node of the network? 0, or -1 with err. */
 int cpl_lib_check_nodes(const struct cpl_network *net, const int *node, int n,
                         struct cpl_error *err);
-/* Is none of id[n], all in 0 .. limit - 1, there twice? what: "node". */
+/* Are all of id[n], each in 0 .. limit - 1, distinct? what: "node". */
 int cpl_lib_check_distinct(const char *what, const int *id, int n, int limit,
                            struct cpl_error *err);
 

@@ -72,8 +72,8 @@ int commplace_options_seed(struct commplace_options *options, uint64_t seed,
 	return 0;
 }
 
-static int take(const char *what, int value, int most, int *into,
-                struct commplace_error *err)
+static int take_number(const char *what, int value, int most, int *into,
+                       struct commplace_error *err)
 {
 	if (value < 1 || value > most)
 		return cpl_fail(cpl_lib_error(err), "%s: %d is outside 1 .. %d",
@@ -85,8 +85,8 @@ static int take(const char *what, int value, int most, int *into,
 int commplace_options_threads(struct commplace_options *options, int threads,
                               struct commplace_error *err)
 {
-	return take("threads", threads, CPL_PARALLEL_MAX, &options->threads,
-	            err);
+	return take_number("threads", threads, CPL_PARALLEL_MAX,
+	                   &options->threads, err);
 }
 
 int commplace_options_seconds(struct commplace_options *options, double seconds,
@@ -129,8 +129,8 @@ int commplace_options_free_nodes(struct commplace_options *options,
 int commplace_options_cores_per_rank(struct commplace_options *options,
                                      int cores, struct commplace_error *err)
 {
-	if (take("cores per rank", cores, MAX_PER_RANK, &options->per_rank,
-	         err))
+	if (take_number("cores per rank", cores, MAX_PER_RANK,
+	                &options->per_rank, err))
 		return -1;
 	options->by_cpu = false;
 	return 0;
@@ -139,7 +139,8 @@ int commplace_options_cores_per_rank(struct commplace_options *options,
 int commplace_options_cpus_per_rank(struct commplace_options *options, int cpus,
                                     struct commplace_error *err)
 {
-	if (take("CPUs per rank", cpus, MAX_PER_RANK, &options->per_rank, err))
+	if (take_number("CPUs per rank", cpus, MAX_PER_RANK, &options->per_rank,
+	                err))
 		return -1;
 	options->by_cpu = true;
 	return 0;

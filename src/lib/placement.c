@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "placement/decide.h"
+#include "scene/scene.h"
 
 struct commplace_placement {
 	struct cpl_decision decision;
@@ -33,38 +33,18 @@ static unsigned char *free_nodes(const struct commplace_network *net,
 	return flag;
 }
 
-/* What the jobs that run already send in a second, as one job: their bytes as
- * fast as their busiest link lets them; and what that is to be harmed by. */
-struct running {
-	struct cpl_load rates;
-	struct cpl_harm *harm;
-};
-
-static int open_running(const struct cpl_network *net,
-                        const struct cpl_load *bytes, struct running *out,
-                        struct cpl_error *err)
+/* What the jobs that run already send, as one job: their bytes as fast as their
+ * busiest link lets them. */
+static int add_running(struct cpl_scene *scene, const struct cpl_load *bytes,
+                       struct cpl_error *err)
 {
-	double period = bytes ? cpl_load_seconds(bytes, net) : 0;
+	double period = bytes ? cpl_load_seconds(bytes, scene->net) : 0;
+	struct cpl_job_load *job;
 
-	*out = (struct running){0};
-	if (cpl_load_init(&out->rates, net, err))
-		return -1;
-	out->harm = cpl_harm_new(net, err);
-	if (!out->harm)
-		return -1;
-	if (period > 0) {
-		cpl_load_add_part(&out->rates, bytes, period, net);
-		cpl_harm_job(out->harm);
-		if (cpl_harm_add_load(out->harm, bytes, period, err))
-			return -1;
-	}
-	return cpl_harm_ready(out->harm, err);
-}
-
-static void close_running(struct running *running)
-{
-	cpl_load_free(&running->rates);
-	cpl_harm_free(running->harm);
+	if (!(period > 0))
+		return 0;
+	job = cpl_job_load_new(scene->net, bytes, period, err);
+	return job ? cpl_scene_add(scene, job, err) : -1;
 }
 
 static int choose(const struct commplace_network *net,
@@ -73,45 +53,37 @@ static int choose(const struct commplace_network *net,
                   const struct commplace_options *o,
                   struct cpl_decision *decision, struct cpl_error *err)
 {
-	const struct cpl_load *background = cpl_lib_background(o->background);
 	const struct cpl_signature *sig = cpl_lib_signature(signature);
-	struct running running = {0};
 	struct cpl_lib_deadline deadline;
 	unsigned char *flag = free_nodes(net, o, err);
 	struct cpl_comm *comm =
 	        flag ? cpl_signature_total(sig, err) : NULL;
-	struct cpl_decide_request req = {
-	        .place = {.net = cpl_lib_network(net),
-	                  .free = flag,
-	                  .n_nodes_wanted = n,
-	                  .seed = o->seed},
-	        .policy = policy,
+	struct cpl_scene scene = {
+	        .net = cpl_lib_network(net),
 	        .routing = cpl_routing_find_quick(cpl_lib_network(net),
 	                                          o->routing, err),
 	        .stated = cpl_routing_find(cpl_lib_network(net), o->routing,
 	                                   NULL),
-	        .comm = comm,
-	        .ranks_per_node = ranks_per_node,
-	        .background = background,
-	        .own_weight = 1,
-	        .others_weight = 1,
-	        .objective = o->objective,
-	        .expired = cpl_lib_start(o, &deadline),
-	        .expired_arg = &deadline,
 	};
+	const struct cpl_scene_job job = {.comm = comm,
+	                                  .ranks_per_node = ranks_per_node,
+	                                  .phase = sig->phase,
+	                                  .n_phases = sig->n_phases};
+	const struct cpl_placement_request nodes = {
+	        .free = flag, .n_nodes_wanted = n, .seed = o->seed};
+	const struct cpl_budget budget = {.expired =
+	                                          cpl_lib_start(o, &deadline),
+	                                  .expired_arg = &deadline};
+	struct cpl_wish wish = {
+	        .objective = o->objective, .own_weight = 1, .others_weight = 1};
 	int rc = -1;
 
-	if (!comm || !req.routing)
-		goto out;
-	if (open_running(cpl_lib_network(net), background, &running, err))
-		goto out;
-	req.phase = sig->phase;
-	req.n_phases = sig->n_phases;
-	req.rates = &running.rates;
-	req.harm = running.harm;
-	rc = cpl_decide(&req, decision, err);
-out:
-	close_running(&running);
+	if (comm && scene.routing &&
+	    !cpl_wish_policy(&wish, scene.net, policy, err) &&
+	    !add_running(&scene, cpl_lib_background(o->background), err))
+		rc = cpl_scene_decide(&scene, &job, &wish, &nodes, NULL,
+		                      &budget, decision, err);
+	cpl_scene_close(&scene);
 	cpl_comm_free(comm);
 	free(flag);
 	return rc;

@@ -69,9 +69,9 @@ static const struct cpl_routing *check(const struct commplace_traffic *t,
 
 /* ranks_per_node 0: node[rank]. A matrix too large to be stored goes message by
  * message. */
-static int add(struct commplace_traffic *t, const struct cpl_signature *sig,
-               const int *node, int ranks_per_node,
-               const struct cpl_routing *routing, struct cpl_error *err)
+static int add_job(struct commplace_traffic *t, const struct cpl_signature *sig,
+                   const int *node, int ranks_per_node,
+                   const struct cpl_routing *routing, struct cpl_error *err)
 {
 	bool stored = !ranks_per_node || cpl_signature_stored(sig);
 	struct cpl_comm *comm = stored ? cpl_signature_total(sig, err) : NULL;
@@ -105,7 +105,7 @@ int commplace_traffic_add(struct commplace_traffic *t,
 		         "%d ranks do not fit %d nodes with %d ranks each",
 		         sig->ranks, n, ranks_per_node);
 	else if (by)
-		job = add(t, sig, node, ranks_per_node, by, &why);
+		job = add_job(t, sig, node, ranks_per_node, by, &why);
 	return job < 0 ? cpl_lib_fail(err, &why) : job;
 }
 
@@ -118,7 +118,7 @@ int commplace_traffic_add_ranks(struct commplace_traffic *t,
 	struct cpl_error why = {""};
 	const struct cpl_routing *by =
 	        check(t, rank_node, sig->ranks, routing, &why);
-	int job = by ? add(t, sig, rank_node, 0, by, &why) : -1;
+	int job = by ? add_job(t, sig, rank_node, 0, by, &why) : -1;
 
 	return job < 0 ? cpl_lib_fail(err, &why) : job;
 }

@@ -91,15 +91,15 @@ struct piece {
 	unsigned char data[PIECE];
 };
 
-struct way {
+struct piece_sender {
 	MPI_Comm comm;
 	struct rec_writer *writer; /* rank 0's; NULL: send */
 	struct piece *piece;
 };
 
-static int take(struct rec_sink *s)
+static int take_bytes(struct rec_sink *s)
 {
-	struct way *way = s->arg;
+	struct piece_sender *way = s->arg;
 
 	if (way->writer)
 		return fwrite(s->buffer, 1, s->used, way->writer->file) ==
@@ -113,7 +113,7 @@ static int take(struct rec_sink *s)
 	               : -1;
 }
 
-static int receive(struct way *way, int from)
+static int receive(struct piece_sender *way, int from)
 {
 	struct piece *piece = way->piece;
 	int failed = 0;
@@ -129,11 +129,11 @@ static int receive(struct way *way, int from)
 }
 
 static void gather(struct rec_section *mine, const struct rec_head *head,
-                   struct way *way)
+                   struct piece_sender *way)
 {
 	struct rec_sink sink = {.buffer = way->piece->data,
 	                        .size = PIECE,
-	                        .flush = take,
+	                        .flush = take_bytes,
 	                        .arg = way};
 	int failed;
 
@@ -161,7 +161,8 @@ void rec_event_file_gather(struct rec_section *mine, const struct rec_head *head
 	const char *path = getenv("COMMPLACE_RECORD_EVENTS");
 	struct rec_head named = *head;
 	struct rec_writer writer;
-	struct way way = {.comm = comm, .piece = malloc(sizeof(*way.piece))};
+	struct piece_sender way = {.comm = comm,
+	                           .piece = malloc(sizeof(*way.piece))};
 	bool ok = way.piece != NULL;
 
 	named.functions = REC_FUNCTIONS;
@@ -210,7 +211,7 @@ static void on_ending(int number)
 {
 	int saved = errno;
 
-	rec_part_write(number);
+	rec_rank_file_write(number);
 	for (int i = 0; i < N_ENDINGS; i++)
 		if (endings[i] == number)
 			sigaction(number, &before[i], NULL);
@@ -218,8 +219,9 @@ static void on_ending(int number)
 	raise(number);
 }
 
-void rec_part_prepare(const char *path, int rank, const struct rec_head *head,
-                      void (*fill)(struct rec_section *))
+void rec_rank_file_prepare(const char *path, int rank,
+                           const struct rec_head *head,
+                           void (*fill)(struct rec_section *))
 {
 	const char *wanted = getenv("COMMPLACE_RECORD_PARTS");
 	struct sigaction ours = {.sa_handler = on_ending}, old;
@@ -258,7 +260,7 @@ static int write_out(struct rec_sink *s)
 	return 0;
 }
 
-int rec_part_write(int ended)
+int rec_rank_file_write(int ended)
 {
 	static unsigned char buffer[65536];
 	struct rec_section section = {.ended = ended};
@@ -283,7 +285,7 @@ int rec_part_write(int ended)
 	return sink.failed ? -1 : 0;
 }
 
-void rec_part_cancel(void)
+void rec_rank_file_cancel(void)
 {
 	atomic_flag_test_and_set(&part.written);
 }

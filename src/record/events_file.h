@@ -29,11 +29,12 @@ void rec_event_file_gather(struct rec_section *mine, const struct rec_head *head
  * process exits or a signal ends it. `fill` may be called in a signal's
  * handler. Handlers of the program's own that come later take ours away.
  */
-void rec_part_prepare(const char *path, int rank, const struct rec_head *head,
-                      void (*fill)(struct rec_section *section));
+void rec_rank_file_prepare(const char *path, int rank,
+                           const struct rec_head *head,
+                           void (*fill)(struct rec_section *section));
 /* Now; ended as in section.h. Only the first call writes. 0, or -1. */
-int rec_part_write(int ended);
+int rec_rank_file_write(int ended);
 /* The run ended well: nothing is to be written any more. */
-void rec_part_cancel(void);
+void rec_rank_file_cancel(void);
 
 #endif

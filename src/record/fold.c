@@ -17,7 +17,7 @@
  */
 enum { ELEMENT, BODY, TABLES };
 
-struct place {
+struct fold_entry {
 	uint64_t prefix;
 	uint64_t key[TABLES];
 	uint32_t chain[TABLES]; /* an older place of the same bucket */
@@ -29,7 +29,7 @@ struct rec_fold {
 	struct rec_node *node;
 	uint32_t n_nodes, capacity, most, live;
 	uint32_t unused; /* list of free nodes, by `next` */
-	struct place *place;
+	struct fold_entry *place;
 	uint32_t n, places; /* used, allocated */
 	bool loose;         /* rounds no longer tell loops apart */
 	uint32_t head[TABLES][BUCKETS];
@@ -184,7 +184,7 @@ static uint64_t body_key(const struct rec_fold *f, const struct rec_node *loop)
 static int push(struct rec_fold *f, uint32_t node)
 {
 	const struct rec_node *of = &f->node[node];
-	struct place *more;
+	struct fold_entry *more;
 	uint32_t i = f->n;
 
 	if (f->n == f->places) {
@@ -196,7 +196,7 @@ static int push(struct rec_fold *f, uint32_t node)
 		f->place = more;
 		f->places = places;
 	}
-	f->place[i] = (struct place){.node = node};
+	f->place[i] = (struct fold_entry){.node = node};
 	f->n++;
 	set_prefix(f, i);
 	if (!is_loop(of))
@@ -208,7 +208,7 @@ static int push(struct rec_fold *f, uint32_t node)
 
 static void pop(struct rec_fold *f)
 {
-	const struct place *p = &f->place[--f->n];
+	const struct fold_entry *p = &f->place[--f->n];
 
 	for (int t = 0; t < TABLES; t++)
 		if (p->in[t])
@@ -388,7 +388,7 @@ static uint32_t leading(const struct rec_fold *f, uint32_t node)
 static void close_loops(struct rec_fold *f, uint32_t event)
 {
 	while (f->n) {
-		const struct place *last = &f->place[f->n - 1];
+		const struct fold_entry *last = &f->place[f->n - 1];
 
 		if (!is_loop(&f->node[last->node]) || last->in[ELEMENT] ||
 		    leading(f, last->node) == event)
@@ -431,7 +431,7 @@ static void renew_symbols(struct rec_fold *f, uint32_t node)
 /* Append all elements again but the first `dropped`, which go. */
 static void rebuild(struct rec_fold *f, uint32_t dropped)
 {
-	struct place *old = f->place;
+	struct fold_entry *old = f->place;
 	uint32_t n = f->n;
 
 	memset(f->head, 0xff, sizeof(f->head));

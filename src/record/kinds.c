@@ -30,20 +30,14 @@ void rec_kinds_free(struct rec_kinds *k)
 	memset(k, 0, sizeof(*k));
 }
 
-static uint64_t step(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ (hash >> 29);
-}
-
 static uint64_t hash_of(const struct rec_event *e)
 {
-	uint64_t h = step(e->function, e->communicator);
+	uint64_t h = rec_hash(e->function, e->communicator);
 
-	h = step(h, (uint32_t)e->source);
+	h = rec_hash(h, (uint32_t)e->source);
 	for (uint32_t i = 0; i < e->n; i++)
-		h = step(h, (uint64_t)(uint32_t)e->message[i].peer << 1 |
-		                    e->message[i].inward);
+		h = rec_hash(h, (uint64_t)(uint32_t)e->message[i].peer << 1 |
+		                        e->message[i].inward);
 	return h;
 }
 
@@ -81,8 +75,8 @@ static void *room(void *array, uint32_t n, uint32_t more, size_t size)
 	return array && want == capacity ? array : realloc(array, want * size);
 }
 
-static uint32_t add(struct rec_kinds *k, const struct rec_event *e,
-                    uint64_t hash)
+static uint32_t add_kind(struct rec_kinds *k, const struct rec_event *e,
+                         uint64_t hash)
 {
 	struct rec_kind_message *messages;
 	struct rec_kind *kinds;
@@ -122,7 +116,7 @@ static uint32_t other(struct rec_kinds *k, const struct rec_event *e)
 	uint32_t *at = &k->other[e->function];
 
 	if (*at == NONE)
-		*at = add(k, &bare, 0);
+		*at = add_kind(k, &bare, 0);
 	if (*at != NONE)
 		k->kind[*at].events++;
 	return *at;
@@ -167,7 +161,7 @@ uint32_t rec_kinds_find(struct rec_kinds *k, const struct rec_event *e)
 		if (k->n >= REC_KINDS_MAX ||
 		    e->n > REC_KIND_MESSAGES_MAX - k->n_messages)
 			return other(k, e);
-		i = add(k, e, hash);
+		i = add_kind(k, e, hash);
 		if (i == NONE)
 			return NONE;
 		*(end == NONE ? &k->head[hash >> 51] : &k->kind[end].next) = i;

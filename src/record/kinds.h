@@ -19,6 +19,14 @@
 #define REC_KINDS_MAX 16384
 #define REC_KIND_MESSAGES_MAX (1 << 20)
 
+/* The hash of a list and one value more; REC_HASH that of none. */
+#define REC_HASH UINT64_C(1)
+static inline uint64_t rec_hash(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ (hash >> 29);
+}
+
 #define REC_NO_RANK (-1) /* also: MPI_ANY_SOURCE, or of another world */
 
 /* Messages to one rank (inward: from it), of all events of the kind. */

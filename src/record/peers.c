@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "peers.h"
+#include "kinds.h"
 #include "pmpi.h"
 #include "recorder.h"
 
@@ -219,7 +220,7 @@ int rec_peers_world(struct rec_peers *p, bool remote, int rank)
 
 uint64_t rec_peers_hash(struct rec_peers *p)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	uint64_t h = REC_HASH;
 
 	/* both groups of an intercommunicator in any order */
 	for (int side = 0; side < 2; side++)
@@ -227,9 +228,9 @@ uint64_t rec_peers_hash(struct rec_peers *p)
 			uint64_t world = (uint64_t)rec_peers_world(p, side, r);
 
 			if (p->remote_size)
-				h += (world + 1) * UINT64_C(0x100000001b3);
+				h += rec_hash(REC_HASH, world);
 			else
-				h = (h ^ world) * UINT64_C(0x100000001b3);
+				h = rec_hash(h, world);
 		}
 	return h;
 }

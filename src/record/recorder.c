@@ -2,6 +2,7 @@
 #include "commplace-config.h"
 #include "recorder.h"
 #include "events_file.h"
+#include "kinds.h"
 #include "peers.h"
 #include "pmpi.h"
 #include "table.h"
@@ -288,7 +289,7 @@ void rec_begin(void)
 	}
 	describe(&rec.text);
 	head = head_of(&rec.text);
-	rec_part_prepare(rec.path, rec.rank, &head, fill_section);
+	rec_rank_file_prepare(rec.path, rec.rank, &head, fill_section);
 	rec.active = true;
 	rec_keeps_time = true;
 	go_on();
@@ -314,11 +315,11 @@ void rec_control(int level)
 static uint64_t host_hash(void)
 {
 	char name[HOST_NAME_MAX + 1] = "";
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	uint64_t h = REC_HASH;
 
 	gethostname(name, sizeof(name) - 1);
 	for (const char *c = name; *c; c++)
-		h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+		h = rec_hash(h, (unsigned char)*c);
 	return h;
 }
 
@@ -474,7 +475,7 @@ void rec_finish(void)
 		send_rows(row, mine.rows);
 	else if (opened)
 		rec_writer_close(&w, 0);
-	rec_part_cancel();
+	rec_rank_file_cancel();
 	if (rec_has_events) {
 		fill_section(&section);
 		head = head_of(&rec.text);
@@ -494,7 +495,7 @@ void rec_finish(void)
 void rec_abort(void)
 {
 	if (rec.active)
-		rec_part_write(SIGABRT);
+		rec_rank_file_write(SIGABRT);
 }
 
 __attribute__((destructor)) static void ended(void)
@@ -503,7 +504,7 @@ __attribute__((destructor)) static void ended(void)
 
 	if (!rec.active || rec.pid != getpid())
 		return;
-	kept = !rec_part_write(-1);
+	kept = !rec_rank_file_write(-1);
 	if (!rec.rank)
 		fprintf(stderr, "commplace-record: the program ended without "
 		                "MPI_Finalize; %s\n",

@@ -43,7 +43,7 @@
 enum tag { BEGIN, GO_ON, LAST };
 
 /* Where a rank runs. */
-struct place {
+struct location {
 	char host[64];
 	int socket;
 };
@@ -92,7 +92,7 @@ static int own_socket(void)
 	return socket;
 }
 
-static void find_place(struct place *p)
+static void find_location(struct location *p)
 {
 	const char *slurm = getenv("SLURMD_NODENAME");
 
@@ -106,7 +106,7 @@ static void find_place(struct place *p)
 }
 
 /* The hosts of places in the order in which they come: host[rank]; how many. */
-static int number_hosts(const struct place *place, int ranks, int *host)
+static int number_hosts(const struct location *place, int ranks, int *host)
 {
 	int n = 0;
 
@@ -128,7 +128,7 @@ static int is_chosen(int i, int n, int most)
 }
 
 /* Ranks that rank 0 measures with: chosen[ranks]. */
-static void choose(const struct place *place, int ranks, int most_hosts,
+static void choose(const struct location *place, int ranks, int most_hosts,
                    char *chosen)
 {
 	int *host = malloc((size_t)ranks * sizeof(*host));
@@ -282,7 +282,7 @@ static int is_wanted(void)
 	return wanted;
 }
 
-static void lead(const struct place *place, int ranks, char *buffer,
+static void lead(const struct location *place, int ranks, char *buffer,
                  const struct options *o)
 {
 	char *chosen = calloc((size_t)ranks, 1);
@@ -320,7 +320,7 @@ static void lead(const struct place *place, int ranks, char *buffer,
 int main(int argc, char **argv)
 {
 	struct options o = {4194304, 0.02, 64};
-	struct place mine, *all = NULL;
+	struct location mine, *all = NULL;
 	int rank, ranks;
 	char *buffer;
 
@@ -339,7 +339,7 @@ int main(int argc, char **argv)
 		all = calloc((size_t)ranks, sizeof(*all));
 	if (!buffer || (!rank && !all))
 		MPI_Abort(MPI_COMM_WORLD, 1);
-	find_place(&mine);
+	find_location(&mine);
 	MPI_Gather(&mine, sizeof(mine), MPI_CHAR, all, sizeof(mine), MPI_CHAR,
 	           0, MPI_COMM_WORLD);
 	if (!rank)

@@ -9,7 +9,7 @@
 #define FORTRAN_TYPES false
 #define REQUEST(request) (*(request))
 
-static inline bool in_place(const void *buffer)
+static inline bool same_buffer(const void *buffer)
 {
 	return buffer == MPI_IN_PLACE;
 }

@@ -57,7 +57,7 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 #define BUFFER(a) (described ? *(void *const *)(a) : (a))
 
 /* MPI_IN_PLACE of Fortran is a variable that the library knows by address. */
-static bool in_place(const void *buffer)
+static bool same_buffer(const void *buffer)
 {
 	static const char *const name[] = {
 	        "mpi_fortran_in_place_", "mpi_fortran_in_place__",

@@ -46,7 +46,7 @@ fail:
 	return -1;
 }
 
-static void put(struct rec_writer *w, const char *text)
+static void put_text(struct rec_writer *w, const char *text)
 {
 	note(w, fputs(text, w->file) < 0);
 }
@@ -91,7 +91,7 @@ static void put_string(struct rec_writer *w, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
-	put(w, "\"");
+	put_text(w, "\"");
 	while (*s) {
 		int n = utf8_length(s);
 
@@ -100,29 +100,29 @@ static void put_string(struct rec_writer *w, const char *text)
 		else if (*s < 0x20 || *s == 0x7f)
 			note(w, fprintf(w->file, "\\u%04x", *s) < 0);
 		else if (!n)
-			put(w, "?");
+			put_text(w, "?");
 		else
 			note(w, fwrite(s, 1, (size_t)n, w->file) != (size_t)n);
 		s += n ? n : 1;
 	}
-	put(w, "\"");
+	put_text(w, "\"");
 }
 
 void rec_writer_head(struct rec_writer *w, const struct rec_facts *facts)
 {
-	put(w, "{\n\"format\": \"commplace-signature\",\n\"version\": 1,\n"
-	       "\"name\": ");
+	put_text(w, "{\n\"format\": \"commplace-signature\",\n\"version\": 1,\n"
+	            "\"name\": ");
 	put_string(w, facts->name);
-	put(w, ",\n\"application\": ");
+	put_text(w, ",\n\"application\": ");
 	put_string(w, facts->application);
-	put(w, ",\n\"ranks\": ");
+	put_text(w, ",\n\"ranks\": ");
 	put_u64(w, (uint64_t)facts->ranks);
-	put(w, ",\n\"phases\": [\n{\"name\": \"run\", \"weight\": 1, "
-	       "\"time\": ");
+	put_text(w, ",\n\"phases\": [\n{\"name\": \"run\", \"weight\": 1, "
+	            "\"time\": ");
 	put_seconds(w, facts->time);
-	put(w, ", \"compute_time\": ");
+	put_text(w, ", \"compute_time\": ");
 	put_seconds(w, facts->compute_time);
-	put(w, ",\n\"traffic\": [");
+	put_text(w, ",\n\"traffic\": [");
 }
 
 void rec_writer_row(struct rec_writer *w, int from, int to, uint64_t bytes,
@@ -135,26 +135,27 @@ void rec_writer_row(struct rec_writer *w, int from, int to, uint64_t bytes,
 
 void rec_writer_tail(struct rec_writer *w, const struct rec_facts *facts)
 {
-	put(w, "\n]}\n],\n\"recorded\": {\n\"tool\": \"commplace-record\",\n"
-	       "\"version\": ");
+	put_text(w,
+	         "\n]}\n],\n\"recorded\": {\n\"tool\": \"commplace-record\",\n"
+	         "\"version\": ");
 	put_string(w, PACKAGE_VERSION);
-	put(w, ",\n\"mpi\": ");
+	put_text(w, ",\n\"mpi\": ");
 	put_string(w, facts->mpi);
-	put(w, ",\n\"date\": ");
+	put_text(w, ",\n\"date\": ");
 	put_string(w, facts->date);
-	put(w, ",\n\"command\": ");
+	put_text(w, ",\n\"command\": ");
 	put_string(w, facts->command);
-	put(w, ",\n\"hosts\": ");
+	put_text(w, ",\n\"hosts\": ");
 	put_u64(w, (uint64_t)facts->hosts);
-	put(w, ",\n\"algorithms\": ");
+	put_text(w, ",\n\"algorithms\": ");
 	put_string(w, REC_ALGORITHMS);
-	put(w, ",\n\"outside_messages\": ");
+	put_text(w, ",\n\"outside_messages\": ");
 	put_u64(w, facts->outside_messages);
-	put(w, ",\n\"outside_bytes\": ");
+	put_text(w, ",\n\"outside_bytes\": ");
 	put_u64(w, facts->outside_bytes);
-	put(w, ",\n\"lost_messages\": ");
+	put_text(w, ",\n\"lost_messages\": ");
 	put_u64(w, facts->lost_messages);
-	put(w, "\n}\n}\n");
+	put_text(w, "\n}\n}\n");
 }
 
 int rec_writer_close(struct rec_writer *w, int keep)

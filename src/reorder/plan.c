@@ -15,7 +15,7 @@
 
 /* Units of which all are equally far from each other, each with a number of
  * processes: hosts, or the packages of one. */
-struct level {
+struct plan_level {
 	const struct cpl_network *net;
 	const int *node;  /* [n] of net */
 	const int *slots; /* [n] processes */
@@ -40,7 +40,8 @@ static struct cpl_network *star(int units, struct cpl_error *err)
 }
 
 /* Is the layout that there is at least as good as the one found? -1: memory. */
-static int keeps(const struct level *level, const struct cpl_map_request *map,
+static int keeps(const struct plan_level *level,
+                 const struct cpl_map_request *map,
                  const struct cpl_map_result *found, struct cpl_error *err)
 {
 	struct cpl_workload *w = cpl_workload_new(level->net, 1, err);
@@ -61,7 +62,7 @@ static int keeps(const struct level *level, const struct cpl_map_request *map,
 }
 
 /* unit[rank]. 0, or -1 with err. */
-static int map_level(const struct level *level, int *unit,
+static int map_level(const struct plan_level *level, int *unit,
                      struct cpl_error *err)
 {
 	const struct cpl_mapper *mapper = cpl_mapper_find(level->mapper, err);
@@ -106,7 +107,7 @@ struct plan {
 
 static int by_name(const void *a, const void *b, void *arg)
 {
-	const struct reorder_place *place = arg;
+	const struct reorder_location *place = arg;
 	int x = *(const int *)a, y = *(const int *)b;
 	int order = strcmp(place[x].host, place[y].host);
 
@@ -115,7 +116,7 @@ static int by_name(const void *a, const void *b, void *arg)
 
 static int by_cpu(const void *a, const void *b, void *arg)
 {
-	const struct reorder_place *place = arg;
+	const struct reorder_location *place = arg;
 	int x = *(const int *)a, y = *(const int *)b;
 
 	if (place[x].package != place[y].package)
@@ -128,7 +129,7 @@ static int by_cpu(const void *a, const void *b, void *arg)
 /* Hosts in the order of their first processes. */
 static void find_hosts(struct plan *p)
 {
-	const struct reorder_place *place = p->req->place;
+	const struct reorder_location *place = p->req->place;
 	int n = p->req->n, *order = p->process, *lead = p->rank;
 
 	for (int i = 0; i < n; i++)
@@ -157,8 +158,9 @@ static int map_hosts(struct plan *p, struct cpl_error *err)
 	struct cpl_network *net = req->network
 	                                  ? cpl_network_load(req->network, err)
 	                                  : star(p->n_hosts, err);
-	struct level level = {net,       p->node,     p->slots,  p->n_hosts,
-	                      req->comm, req->mapper, p->host_of};
+	struct plan_level level = {net,        p->node,   p->slots,
+	                           p->n_hosts, req->comm, req->mapper,
+	                           p->host_of};
 	int rc = net ? 0 : -1;
 
 	for (int h = 0; h < p->n_hosts && !rc; h++) {
@@ -177,7 +179,7 @@ static int map_hosts(struct plan *p, struct cpl_error *err)
 /* Units of a host's n processes, which are sorted: how many; slots of each. */
 static int find_packages(const struct plan *p, int n, int *slots)
 {
-	const struct reorder_place *place = p->req->place;
+	const struct reorder_location *place = p->req->place;
 	int units = 0;
 
 	for (int i = 0; i < n; i++) {
@@ -218,8 +220,13 @@ static int map_packages(struct plan *p, int n, bool same, struct cpl_error *err)
 	}
 	net = star(units, err);
 	comm = cpl_comm_subset(p->req->comm, p->rank, n, err);
-	struct level level = {net,  node,           slots, units,
-	                      comm, p->req->mapper, same ? p->now : NULL};
+	struct plan_level level = {net,
+	                           node,
+	                           slots,
+	                           units,
+	                           comm,
+	                           p->req->mapper,
+	                           same ? p->now : NULL};
 
 	rc = net && comm ? map_level(&level, p->unit, err) : -1;
 	memcpy(rank, p->rank, (size_t)n * sizeof(*rank));
@@ -236,7 +243,7 @@ static int map_packages(struct plan *p, int n, bool same, struct cpl_error *err)
 static int fill_host(struct plan *p, int host, int *rank_of,
                      struct cpl_error *err)
 {
-	const struct reorder_place *place = p->req->place;
+	const struct reorder_location *place = p->req->place;
 	int n = 0, k = 0, units;
 	bool same = true;
 

@@ -8,7 +8,7 @@
 #define REORDER_NAME_SIZE 64
 
 /* Where a process runs. */
-struct reorder_place {
+struct reorder_location {
 	char host[REORDER_NAME_SIZE];
 	int package; /* of the CPUs that it may use; -1: of several, or unknown */
 	int cpu;     /* the first of them */
@@ -16,7 +16,7 @@ struct reorder_place {
 
 struct reorder_request {
 	int n;                             /* processes, and ranks of comm */
-	const struct reorder_place *place; /* [n] */
+	const struct reorder_location *place; /* [n] */
 	const struct cpl_comm *comm;       /* the graph, directed */
 	const char *mapper;  /* as of `commplace map --algorithm` */
 	const char *network; /* a description that has the hosts; NULL: all are

@@ -90,7 +90,7 @@ static bool load(void)
 }
 
 /* One topology that is made. */
-struct job {
+struct reorder_job {
 	MPI_Comm comm; /* a copy of the program's: its messages are not ours */
 	MPI_Comm split; /* the same in the new order */
 	int me, n;
@@ -112,7 +112,7 @@ static int triples(const void *a, const void *b)
 }
 
 /* Put (from, to, weight) behind what there is; false: memory. */
-static bool add(struct job *job, int from, int to, int weight)
+static bool add_edge(struct reorder_job *job, int from, int to, int weight)
 {
 	/* Room is made at powers of two. */
 	if (!(job->n_edges & (job->n_edges - 1))) {
@@ -196,12 +196,12 @@ static int package_of(const cpu_set_t *set)
 	return package;
 }
 
-static void find_place(struct reorder_place *place)
+static void find_location(struct reorder_location *place)
 {
 	const char *node = getenv("SLURMD_NODENAME");
 	cpu_set_t set;
 
-	*place = (struct reorder_place){.package = -1};
+	*place = (struct reorder_location){.package = -1};
 	if (node && *node)
 		snprintf(place->host, sizeof(place->host), "%s", node);
 	else
@@ -213,7 +213,8 @@ static void find_place(struct reorder_place *place)
 		place->cpu++;
 }
 
-static struct cpl_comm *graph_of(const struct job *job, struct cpl_error *err)
+static struct cpl_comm *graph_of(const struct reorder_job *job,
+                                 struct cpl_error *err)
 {
 	struct cpl_comm_entry *entry =
 	        malloc(((size_t)job->n_all + 1) * sizeof(*entry));
@@ -234,7 +235,8 @@ static struct cpl_comm *graph_of(const struct job *job, struct cpl_error *err)
 }
 
 /* At rank 0: the plan, or the order as it is, after a line on stderr. */
-static void make_plan(struct job *job, const struct reorder_place *place)
+static void make_plan(struct reorder_job *job,
+                      const struct reorder_location *place)
 {
 	const char *mapper = getenv("COMMPLACE_REORDER_MAPPING");
 	const char *network = getenv("COMMPLACE_REORDER_NETWORK");
@@ -257,7 +259,7 @@ static void make_plan(struct job *job, const struct reorder_place *place)
 	cpl_comm_free(comm);
 }
 
-static void job_free(struct job *job)
+static void job_free(struct reorder_job *job)
 {
 	if (job->split != mpi.null)
 		mpi.Comm_free(&job->split);
@@ -273,9 +275,9 @@ static void job_free(struct job *job)
  * job->split. False, at all processes alike: the library is to make it from the
  * program's own arguments.
  */
-static bool reorder(struct job *job)
+static bool reorder(struct reorder_job *job)
 {
-	struct reorder_place mine, *place = NULL;
+	struct reorder_location mine, *place = NULL;
 	int good, all_good = 0;
 
 	job->all = gather(job->comm, job->me, job->n, job->edge, job->n_edges,
@@ -283,7 +285,7 @@ static bool reorder(struct job *job)
 	job->rank_of = malloc((size_t)job->n * sizeof(int));
 	if (!job->me)
 		place = malloc((size_t)job->n * sizeof(*place));
-	find_place(&mine);
+	find_location(&mine);
 	/* One without memory for the plan is one too many. */
 	good = job->rank_of && (job->me || (place && job->all));
 	mpi.Allreduce(&good, &all_good, 1, mpi.integer, mpi.least, job->comm);
@@ -309,11 +311,11 @@ static bool wanted(bool *check)
 }
 
 /* Is this one ours? Its copy is made then. */
-static bool begin(struct job *job, MPI_Comm comm, int reorder_asked)
+static bool begin(struct reorder_job *job, MPI_Comm comm, int reorder_asked)
 {
 	int inter = 1;
 
-	*job = (struct job){0};
+	*job = (struct reorder_job){0};
 	if (!reorder_asked || !wanted(&job->check) || !load())
 		return false;
 	job->comm = job->split = mpi.null;
@@ -323,7 +325,7 @@ static bool begin(struct job *job, MPI_Comm comm, int reorder_asked)
 	       mpi.Comm_rank(comm, &job->me) == MPI_SUCCESS && job->n > 1;
 }
 
-static bool copy(struct job *job, MPI_Comm comm)
+static bool copy(struct reorder_job *job, MPI_Comm comm)
 {
 	return mpi.Comm_dup(comm, &job->comm) == MPI_SUCCESS;
 }
@@ -333,7 +335,8 @@ static bool copy(struct job *job, MPI_Comm comm)
  * such pairs are the edges that were stated, each as often. Processes outside
  * the topology state none. Ends the program where that is not so.
  */
-static void prove(struct job *job, MPI_Comm made, int in, const char *what)
+static void prove(struct reorder_job *job, MPI_Comm made, int in,
+                  const char *what)
 {
 	int me = -1, n = 0, good = 1, *from, *pair = NULL;
 	int *all;
@@ -381,7 +384,7 @@ static void prove(struct job *job, MPI_Comm made, int in, const char *what)
 #define REAL(name) REC_REAL(__typeof__(PMPI_##name), "MPI_" #name)
 
 /* Both ways of each dimension, of the cell `rank`. */
-static bool cart_edges(struct job *job, int n_dims, const int *dim,
+static bool cart_edges(struct reorder_job *job, int n_dims, const int *dim,
                        const int *periodic)
 {
 	int64_t stride = 1;
@@ -395,8 +398,8 @@ static bool cart_edges(struct job *job, int n_dims, const int *dim,
 			if ((to < 0 || to >= dim[d]) && !periodic[d])
 				continue;
 			to = (to + dim[d]) % dim[d];
-			if (!add(job, job->me,
-			         (int)(job->me + (to - at) * stride), 1))
+			if (!add_edge(job, job->me,
+			              (int)(job->me + (to - at) * stride), 1))
 				return false;
 		}
 	}
@@ -407,7 +410,7 @@ EXPORT int MPI_Cart_create(MPI_Comm comm, int n_dims, const int dim[],
                            const int periodic[], int asked, MPI_Comm *out)
 {
 	__typeof__(PMPI_Cart_create) *real = REAL(Cart_create);
-	struct job job;
+	struct reorder_job job;
 	int64_t cells = 1;
 	int rc;
 
@@ -470,7 +473,7 @@ EXPORT int MPI_Graph_create(MPI_Comm comm, int n, const int index[],
                             const int edge[], int asked, MPI_Comm *out)
 {
 	__typeof__(PMPI_Graph_create) *real = REAL(Graph_create);
-	struct job job;
+	struct reorder_job job;
 	int rc, first, last;
 
 	if (!real)
@@ -481,7 +484,7 @@ EXPORT int MPI_Graph_create(MPI_Comm comm, int n, const int index[],
 	first = job.me > 0 && job.me < n ? index[job.me - 1] : 0;
 	last = job.me < n ? index[job.me] : 0;
 	for (int e = first; e < last && job.n_edges >= 0; e++)
-		if (!add(&job, job.me, edge[e], 1))
+		if (!add_edge(&job, job.me, edge[e], 1))
 			job.n_edges = -1;
 	rc = reorder(&job) ? real(job.split, n, index, edge, 0, out)
 	                   : real(comm, n, index, edge, 0, out);
@@ -497,7 +500,7 @@ EXPORT int MPI_Graph_create(MPI_Comm comm, int n, const int index[],
 	return rc;
 }
 
-static void prove_dist(struct job *job, MPI_Comm made, const char *what)
+static void prove_dist(struct reorder_job *job, MPI_Comm made, const char *what)
 {
 	int in = 0, outs, weighted;
 
@@ -511,7 +514,7 @@ EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int source[],
                                  MPI_Comm *out)
 {
 	__typeof__(PMPI_Dist_graph_create) *real = REAL(Dist_graph_create);
-	struct job job;
+	struct reorder_job job;
 	bool weighted;
 	int rc;
 
@@ -525,8 +528,8 @@ EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int source[],
 		for (int k = 0; k < degree[i] && job.n_edges >= 0; k++, e++)
 			if (source[i] < 0 || source[i] >= job.n || to[e] < 0 ||
 			    to[e] >= job.n ||
-			    !add(&job, source[i], to[e],
-			         weighted ? weight[e] : 1))
+			    !add_edge(&job, source[i], to[e],
+			              weighted ? weight[e] : 1))
 				job.n_edges = -1;
 	/* Edges may be stated anywhere. */
 	rc = real(reorder(&job) ? job.split : comm, n, source, degree, to,
@@ -545,7 +548,7 @@ struct lists {
 };
 
 /* From the process that stated a list to the one that has the rank now. */
-static void pass(const struct job *job, int send_to, int get_from,
+static void pass(const struct reorder_job *job, int send_to, int get_from,
                  const int *mine, int n, int *got, int n_got)
 {
 	mpi.Sendrecv(mine, n, mpi.integer, send_to, 0, got, n_got, mpi.integer,
@@ -561,7 +564,7 @@ EXPORT int MPI_Dist_graph_create_adjacent(
 	        REAL(Dist_graph_create_adjacent);
 	bool weighted;
 	int holder = 0, stated[2] = {in, outs}, got[2] = {0, 0}, *list = NULL;
-	struct job job;
+	struct reorder_job job;
 	int rc = MPI_ERR_OTHER;
 
 	if (!real)
@@ -573,8 +576,8 @@ EXPORT int MPI_Dist_graph_create_adjacent(
 	           to_weight != mpi.unweighted;
 	for (int e = 0; e < in && job.n_edges >= 0; e++)
 		if (from[e] < 0 || from[e] >= job.n ||
-		    !add(&job, from[e], job.me,
-		         weighted ? from_weight[e] : 1))
+		    !add_edge(&job, from[e], job.me,
+		              weighted ? from_weight[e] : 1))
 			job.n_edges = -1;
 	for (int e = 0; e < outs; e++)
 		if (to[e] < 0 || to[e] >= job.n)

@@ -8,7 +8,7 @@ libcommplace_reorder_la_SOURCES = src/reorder/reorder.c \
 	src/record/pmpi.c src/record/pmpi.h
 libcommplace_reorder_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src $(MPI_CPPFLAGS)
 libcommplace_reorder_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libcommplace_reorder_la_LDFLAGS = -module -avoid-version \
+libcommplace_reorder_la_LDFLAGS = -module -avoid-version -Wl,--gc-sections \
 	-export-symbols-regex '^(MPI|mpi)_'
 libcommplace_reorder_la_LIBADD = libcore.la
 endif

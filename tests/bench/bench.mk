@@ -6,6 +6,12 @@ tests_bench_bench_decide_SOURCES = tests/bench/bench_decide.c tests/bench/stenci
 tests_bench_bench_decide_LDADD = libcore.la
 CLEANFILES += tests/bench/bench_decide
 
+# tests/bench/bench_work torus, and tests/bench/bench_work $(srcdir)/etc/networks/edison.json
+EXTRA_PROGRAMS += tests/bench/bench_work
+tests_bench_bench_work_SOURCES = tests/bench/bench_work.c tests/bench/cpu_time.h
+tests_bench_bench_work_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_work
+
 # tests/bench/bench_traffic $(srcdir)/etc/networks/edison.json 512, which has 4
 # links between two groups; with 24 as the machine has them: what commplace
 # network import --format aries makes of its link list
@@ -162,6 +168,7 @@ tests_bench_fake_nodes_LDFLAGS = -L$(SLURM_PLUGIN_SYSTEM_DIR) -Wl,-rpath,$(SLURM
 tests_bench_fake_nodes_LDADD = -lslurmfull
 tests_bench_slurm_calls_SOURCES = tests/bench/slurm_calls.c
 tests_bench_slurm_calls_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CPPFLAGS)
+tests_bench_slurm_calls_LDFLAGS = -L$(SLURM_PLUGIN_SYSTEM_DIR)/.. -Wl,-rpath,$(SLURM_PLUGIN_SYSTEM_DIR)/..
 tests_bench_slurm_calls_LDADD = -lslurm
 CLEANFILES += tests/bench/fake_nodes tests/bench/slurm_calls
 endif

@@ -111,7 +111,7 @@ static int add_job(struct bench *b, const struct one_job *job,
 	for (int i = 0; i < req.n_nodes_wanted; i++)
 		b->free[node[i]] = 0;
 	rc = cpl_stream_add(
-	        b->net, &(struct cpl_stream){rows, node, PER_NODE, b->threads, NULL},
+	        b->net, &(struct cpl_stream){rows, node, PER_NODE, b->threads},
 	        0, NULL, NULL, NULL, &b->pairs[b->n_jobs], err);
 	if (rc)
 		goto out;

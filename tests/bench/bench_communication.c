@@ -87,7 +87,7 @@ static void speed(const char *path, int nodes)
 		if (cpl_times_order(times, NULL, PER_NODE, nodes, &err))
 			die(&err);
 		t[1] = cpu_seconds();
-		if (cpl_times_place(times, space, node, &err))
+		if (cpl_times_put(times, space, node, &err))
 			die(&err);
 		t[2] = cpu_seconds();
 		cpl_times_judge(times, &rates, false, &result);
@@ -201,7 +201,7 @@ static void one_many(const struct cpl_network *net,
 			                                 (uint64_t)l, 80);
 		times->exact = INT64_MAX;
 		if (cpl_times_order(times, NULL, 1, HOSTS, &err) ||
-		    cpl_times_place(times, space, node, &err))
+		    cpl_times_put(times, space, node, &err))
 			die(&err);
 		cpl_times_judge(times, &rates, false, &got);
 		ratio[i] = (got.seconds - got.waiting) / got.busiest;

@@ -23,8 +23,8 @@ static int run_policy(struct cpl_decide_request *req, const char *policy,
 	struct cpl_figures f;
 	double start = cpu_seconds(), seconds;
 
-	req->policy = policy;
-	req->mapper = with;
+	req->wish.policy = cpl_placement_find(NULL, policy, NULL);
+	req->wish.mapper = with;
 	if (cpl_decide(req, &d, err))
 		return -1;
 	seconds = cpu_seconds() - start;

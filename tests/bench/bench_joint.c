@@ -195,9 +195,9 @@ static int draws(const struct cpl_network *net, const char *judge,
 			                  .free = is_free,
 			                  .n_nodes_wanted = nodes,
 			                  .seed = 1},
-			        .policy = "auto",
+			        .wish.policy = &cpl_placement_auto,
 			        .routing = routing,
-			        .mapper = by,
+			        .wish.mapper = by,
 			        .comm = comm,
 			        .ranks_per_node = PER_NODE_JOINT};
 			struct cpl_decision decision = {0};
@@ -244,7 +244,7 @@ static int draws(const struct cpl_network *net, const char *judge,
 			                                decision.node)
 			                   : f.metrics.max_congestion;
 			cpl_decision_free(&decision);
-			req.policy = "traffic";
+			req.wish.policy = &cpl_placement_traffic;
 			cpl_decide(&req, &decision, &err);
 			cpl_candidate_figures(
 			        &decision.candidate[decision.chosen], &f);

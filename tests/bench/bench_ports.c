@@ -4,7 +4,7 @@
  * flat), mapped by the same mapper, both judged as `commplace traffic` does: by
  * the busiest link, or by the communication where the objective is time; and
  * how far the figures that were shown are from it. Usage: bench_ports [DRAWS
- * [MACHINE]], or bench_ports time: CPU time of a decision on 512 nodes, with 4
+ * [MACHINE [JOB]]], or bench_ports time: CPU time of a decision on 512 nodes, with 4
  * ports and with one as thick. 1: one was worse, or a figure was off by more
  * than 1e-9.
  */
@@ -180,7 +180,7 @@ static double communication(const struct cpl_decide_request *req,
 		of[r] = node[rank_host ? rank_host[r]
 		                       : r / req->ranks_per_node];
 	if (cpl_times_order(times, NULL, 1, ranks, &err) ||
-	    cpl_times_place(times, space, of, &err))
+	    cpl_times_put(times, space, of, &err))
 		need(NULL, &err);
 	cpl_times_judge(times, req->rates, false, &out);
 	cpl_times_close(times);
@@ -222,7 +222,7 @@ static struct cpl_figures judge_stock(const struct cpl_decide_request *req)
 	                              .n_hosts = n,
 	                              .host = req->stock,
 	                              .slots = slots,
-	                              .objective = req->objective,
+	                              .objective = req->wish.objective,
 	                              .seed = 1};
 	struct cpl_map_result r;
 	struct cpl_figures f;
@@ -230,7 +230,7 @@ static struct cpl_figures judge_stock(const struct cpl_decide_request *req)
 
 	for (int i = 0; i < n; i++)
 		slots[i] = req->ranks_per_node;
-	if (cpl_map(req->mapper, &map, &r, &err))
+	if (cpl_map(req->wish.mapper, &map, &r, &err))
 		need(NULL, &err);
 	f = judge(req, req->stock, r.rank_host);
 	cpl_map_result_free(&r);
@@ -241,7 +241,7 @@ static struct cpl_figures judge_stock(const struct cpl_decide_request *req)
 static double first(const struct cpl_decide_request *req,
                     const struct cpl_figures *f)
 {
-	return cpl_objective_first(req->objective, &f->metrics,
+	return cpl_objective_first(req->wish.objective, &f->metrics,
 	                           f->sums.hop_bytes);
 }
 
@@ -314,7 +314,7 @@ static bool run_job(const struct cpl_network *net, const char *machine, int job,
 	        .place = {.net = net, .free = free_node, .seed = 1},
 	        .routing =
 	                need((void *)cpl_routing_find(net, NULL, &err), &err),
-	        .mapper = &cpl_mapper_quick,
+	        .wish.mapper = &cpl_mapper_quick,
 	};
 	struct cpl_stock_tree tree;
 	struct cpl_signature *sig;
@@ -334,8 +334,9 @@ static bool run_job(const struct cpl_network *net, const char *machine, int job,
 	for (int k = 0; k < 4; k++) {
 		struct row row = {0};
 
-		req.policy = policies[k / 2];
-		req.objective = objectives[k % 2];
+		req.wish.policy =
+		        cpl_placement_find(NULL, policies[k / 2], NULL);
+		req.wish.objective = objectives[k % 2];
 		for (int i = 0; i < draws; i++) {
 			struct cpl_stock_request choice = {
 			        .tree = &tree,
@@ -351,8 +352,8 @@ static bool run_job(const struct cpl_network *net, const char *machine, int job,
 		printf("%-14s %-15s %-8s %-15s %3d of %d worse  %+6.1f %% "
 		       "%+6.1f %% %+6.1f %%  figures off by %.3g  cables "
 		       "%.2f\n",
-		       machine, jobs[job].name, req.policy,
-		       cpl_objective_name(req.objective), row.worse, draws,
+		       machine, jobs[job].name, req.wish.policy->name,
+		       cpl_objective_name(req.wish.objective), row.worse, draws,
 		       100 * (row.ratio[0] - 1),
 		       100 * (row.ratio[draws / 2] - 1),
 		       100 * (row.ratio[draws - 1] - 1), row.off,
@@ -393,7 +394,7 @@ static void run_time(int ports)
 	req.place.net = net;
 	req.place.free = free_node;
 	req.place.n_nodes_wanted = 512;
-	req.mapper = &cpl_mapper_quick;
+	req.wish.mapper = &cpl_mapper_quick;
 	for (int k = 0; k < 12; k++) {
 		static const char *const routings[] = {"static-direct",
 		                                       "progressive-adaptive"};
@@ -410,7 +411,8 @@ static void run_time(int ports)
 				for (int to = r % 8; to < 4096; to += 32)
 					add(&m, r, to, 1e6);
 		req.comm = need(cpl_comm_build(4096, m.entry, m.n, NULL), &err);
-		req.policy = k / 3 % 2 ? "traffic" : "auto";
+		req.wish.policy = k / 3 % 2 ? &cpl_placement_traffic
+		                            : &cpl_placement_auto;
 		req.routing = need(
 		        (void *)cpl_routing_find(net, routings[k / 6], &err),
 		        &err);
@@ -422,7 +424,7 @@ static void run_time(int ports)
 			cpl_decision_free(&d);
 		}
 		printf("%d ports  %-20s %-8s %-9s %8.2f ms\n", ports,
-		       routings[k / 6], req.policy,
+		       routings[k / 6], req.wish.policy->name,
 		       k % 3 == 0   ? "training"
 		       : k % 3 == 1 ? "grid"
 		                    : "many",
@@ -456,7 +458,9 @@ int main(int argc, char **argv)
 		                             machines[i].name, &err),
 		           &err);
 		for (int job = 0; job < N_JOBS; job++)
-			good &= run_job(net, machines[i].name, job, draws);
+			if (argc <= 3 || !strcmp(argv[3], jobs[job].name))
+				good &= run_job(net, machines[i].name, job,
+				                draws);
 		cpl_network_free(net);
 	}
 	return !good;

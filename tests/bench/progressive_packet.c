@@ -232,7 +232,7 @@ static struct beside compare(int64_t n, const double *a, const double *b)
 
 static double between_groups(const struct cpl_network *net, const double *bytes)
 {
-	struct cpl_groups g = cpl_groups_of(net);
+	struct cpl_linked_groups g = cpl_groups_of(net);
 	double sum = 0;
 
 	for (int64_t l = g.first; l < net->n_links; l++)

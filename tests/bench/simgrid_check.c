@@ -239,7 +239,7 @@ static int judge(struct check *c, double *seconds, struct cpl_error *err)
 		times->exact = INT64_MAX;
 		rc = cpl_times_order(times, NULL, c->per_node, c->n_nodes,
 		                     err);
-		rc = rc ? rc : cpl_times_place(times, space, c->node, err);
+		rc = rc ? rc : cpl_times_put(times, space, c->node, err);
 	}
 	if (!rc) {
 		cpl_times_judge(times, NULL, false, &result);

@@ -37,6 +37,7 @@
 
 #include "base/random.h"
 #include "campaign/campaign_internal.h"
+#include "mapping/quick.h"
 #include "graph/contract.h"
 #include "simgrid_flows.h"
 
@@ -79,6 +80,7 @@ struct moment {
 	int job[MAX_RUNNING]; /* by start */
 	struct placed placed[MAX_RUNNING];
 	struct cpl_load rates;
+	struct cpl_scene scene; /* with the same of the jobs placed */
 	/* Paths and flows of all of them. */
 	int *path_first, *path_link, n_paths, n_path_links;
 	int max_paths, max_path_links;
@@ -123,15 +125,24 @@ static int add_flows(struct moment *m, int i, const struct cpl_comm *comm,
 static int settle(struct moment *m, const struct kind *kind, struct placed *p,
                   struct cpl_error *err)
 {
+	const struct cpl_times_rate *rate;
+	struct cpl_job_load *load;
+	int64_t n = 0;
+
 	p->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks,
 	                          err);
 	if (!p->times ||
 	    cpl_times_order(p->times, p->rank_host, kind->ranks_per_node,
 	                    kind->nodes, err) ||
-	    cpl_times_place(p->times, m->space, p->node, err))
+	    cpl_times_put(p->times, m->space, p->node, err))
 		return -1;
 	cpl_times_add(p->times, 1, &m->rates);
-	return 0;
+	rate = cpl_times_rates(p->times, &n);
+	load = cpl_job_load_of_rates(rate, n, err);
+	if (!load)
+		return -1;
+	load->id = p->job;
+	return cpl_scene_add(&m->scene, load, err);
 }
 
 /* The i-th job by the policy, beside those before. */
@@ -149,7 +160,7 @@ static int place(struct moment *m, const struct chooser *chooser,
 	                                       .n = n,
 	                                       .communicates = kind != NULL,
 	                                       .loud = loud},
-	                             .background = &m->rates};
+	                             .scene = &m->scene};
 	int rc;
 
 	p->node = malloc((size_t)n * sizeof(*p->node));
@@ -430,6 +441,8 @@ static int play(struct moment *m, const struct chooser *chooser,
 	int rc = is_free && loud ? 0 : cpl_fail_memory(err);
 
 	cpl_load_clear(&m->rates, net);
+	cpl_scene_close(&m->scene);
+	m->scene = (struct cpl_scene){.net = net, .routing = m->c->routing};
 	m->n_paths = m->n_path_links = m->n_flows = 0;
 	m->path_first = grow(m->path_first, 0, &m->max_paths, sizeof(int));
 	m->path_first[0] = 0;
@@ -617,9 +630,13 @@ int main(int argc, char **argv)
 	const struct variant *variant = variants;
 	struct cpl_log log = {0};
 	struct cpl_jobs jobs = {0};
-	struct cpl_campaign c = {.log = &log, .jobs = &jobs, .mapping = "quick",
-	                         .backfill = true, .seed = 1, .threads = 1,
-	                         .objective = CPL_OBJECTIVE_TIME};
+	struct cpl_campaign c = {.log = &log,
+	                         .jobs = &jobs,
+	                         .wish.mapper = &cpl_mapper_quick,
+	                         .backfill = true,
+	                         .seed = 1,
+	                         .threads = 1,
+	                         .wish.objective = CPL_OBJECTIVE_TIME};
 	static struct moment m;
 	struct cpl_campaign_result first = {0};
 	struct cpl_stock_tree tree = {0};
@@ -652,7 +669,7 @@ int main(int argc, char **argv)
 	for (char *p = strtok(argv[4], ","); p && n < MAX_POLICIES;
 	     p = strtok(NULL, ",")) {
 		policy[n] = p;
-		if (campaign_chooser(net, p, c.mapping, &chooser[n++], &err))
+		if (campaign_chooser(net, p, &c.wish, &chooser[n++], &err))
 			goto out;
 	}
 	m = (struct moment){.c = &c, .kinds = &kinds, .tree = &tree,

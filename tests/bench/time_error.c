@@ -118,7 +118,7 @@ static double rate_others(const struct cpl_network *net, struct others *o)
 	if (!space || !times || cpl_times_order(times, NULL, 1, OTHER, &err))
 		die("rates", &err);
 	for (int j = 0; j < o->n; j++) {
-		if (cpl_times_place(times, space, o->node[j], &err))
+		if (cpl_times_put(times, space, o->node[j], &err))
 			die("rates", &err);
 		cpl_times_add(times, 1, &o->rates);
 		cpl_times_judge(times, NULL, false, &r);
@@ -271,7 +271,7 @@ static void run_placement(const struct cpl_network *net, struct row row,
 	place(net, row.placement, node, &o);
 	if (!space || !times || cpl_load_init(&o.rates, net, &err) ||
 	    cpl_times_order(times, NULL, PER_NODE, NODES, &err) ||
-	    cpl_times_place(times, space, node, &err))
+	    cpl_times_put(times, space, node, &err))
 		die("job", &err);
 	for (row.load = 0; row.load < LOADS; row.load++)
 		run_load(net, row, sig, times, node, &o);

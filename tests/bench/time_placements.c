@@ -146,7 +146,7 @@ static void choose_stock(const struct machine *m, int i, int n, int *node)
 	        .tree = &m->tree, .free = m->free, .n = n, .loud = m->loud};
 	struct cpl_error err = {""};
 
-	if (i ? cpl_stock_tree_place(&req, i == 2, node, &err)
+	if (i ? cpl_stock_tree_choose(&req, i == 2, node, &err)
 	      : cpl_stock_flat(&req, node, &err))
 		die("stock", &err);
 }
@@ -166,7 +166,7 @@ static double alone(const struct cpl_network *net,
 	if (!space || !times ||
 	    cpl_times_order(times, NULL, PER_NODE,
 	                    (sig->ranks - 1) / PER_NODE + 1, &err) ||
-	    cpl_times_place(times, space, node, &err))
+	    cpl_times_put(times, space, node, &err))
 		die("times", &err);
 	if (load)
 		cpl_times_add(times, 1, load);
@@ -302,17 +302,17 @@ static void place(const struct machine *m, int p,
 	                  .free = m->free,
 	                  .n_nodes_wanted = n,
 	                  .seed = 1},
-	        .policy = policy[p].ours,
+	        .wish.policy = cpl_placement_find(NULL, policy[p].ours, NULL),
 	        .routing = cpl_routing_minimal(m->net),
 	        .comm = comm,
 	        .ranks_per_node = PER_NODE,
-	        .mapper = policy[p].map ? &cpl_mapper_quick : NULL,
+	        .wish.mapper = policy[p].map ? &cpl_mapper_quick : NULL,
 	        .background = background,
 	        .rates = &m->rates,
 	        .phase = sig->phase,
 	        .n_phases = 1,
 	        .learned = learned,
-	        .objective = policy[p].objective,
+	        .wish.objective = policy[p].objective,
 	        .order = policy[p].order};
 
 	if (policy[p].stock >= 0) {
@@ -404,7 +404,7 @@ static void write_features(FILE *csv, const struct machine *m,
 		die("times", &err);
 	for (int i = 0; i < m->net->n_nodes; i++)
 		same[i] = i;
-	if (cpl_times_place(times, space, same, &err))
+	if (cpl_times_put(times, space, same, &err))
 		die("times", &err);
 	cpl_times_judge(times, &m->rates, false, &told);
 	if (cpl_features(

@@ -330,15 +330,17 @@ check_main() {
 		problem "the main job was placed: '$comment'"
 }
 
+# By the slurmctld that runs: what one before it left when it ended says nothing of
+# this one, which would be taken for the next line's.
 counted() {
-	[ -f "$CLUSTER/decisions/counters.json" ]
+	[ "$CLUSTER/decisions/counters.json" -nt "$CLUSTER/run/slurmctld.pid" ]
 }
 
 check_locks() {
 	local limit=$LOCKS_MS
 	[[ ! $line_holds =~ held=([0-9]+) ]] || limit=${BASH_REMATCH[1]}
 	line_held=none
-	wait_for 3 counted || return 0
+	wait_for 3 counted || [ -f "$CLUSTER/decisions/counters.json" ] || return 0
 	line_held=$(jq -r '[.lock_held[].longest_ns] | max / 1e5 | round / 10' \
 		"$CLUSTER/decisions/counters.json")
 	awk -v a="$line_held" -v b="$limit" 'BEGIN { exit !(a <= b) }' ||

@@ -9,14 +9,16 @@ faults_rule=$(mktemp)
 clock=$(mktemp)
 on_exit 'rm -f "$faults_rule"* "$clock"'
 tools=${COMMPLACE_BUILD:?}/tests/tools/.libs
-slurmctld-wlm() {
+slurmctld() {
 	(export LD_PRELOAD="$tools/faults.so:$tools/clock.so" \
 		COMMPLACE_FAULTS="$faults_rule" COMMPLACE_CLOCK="$clock"
-	exec -a slurmctld slurmctld-wlm "$@")
+	[ -z "$odd" ] || export ODD="$odd" \
+		COMMPLACED="$COMMPLACE_BUILD/tests/tools/odd_commplaced"
+	exec slurmctld "$@")
 }
-slurmd-wlm() {
+slurmd() {
 	(export LD_PRELOAD="$tools/clock.so" COMMPLACE_CLOCK="$clock"
-	exec -a slurmd slurmd-wlm "$@")
+	exec slurmd "$@")
 }
 
 set_clock() {
@@ -24,7 +26,7 @@ set_clock() {
 		dd of="$clock" conv=notrunc status=none
 }
 
-rule= rules=0 mend=
+rule= rules=0 mend= odd=
 
 arm() {
 	[ -n "$rule" ] || return 0
@@ -46,6 +48,7 @@ inject_nothing() { :; }
 
 # calls CALLS WHAT PATH [FROM [COUNT]], as the rules of tests/tools/faults.c
 inject_calls() {
+	[ "$2" != die ] || mend=mend_commplaced
 	rule="$1 $2 ${4:-1} ${5:-0} $3"
 }
 
@@ -144,4 +147,67 @@ mend_config() {
 	CLUSTER_SITE=$faults_site
 	cluster_write_site
 	faults_reconfigure
+}
+
+commplaced_pids() {
+	pgrep -x commplaced -P "$(ctld_pids | paste -sd,)"
+}
+
+# The process that decides is killed, stopped, killed again and again (storm), has
+# no memory, or is one that is not as it should be (tests/tools/odd_commplaced.c).
+inject_commplaced() { # killed|stopped|memory|storm|missing|odd HOW
+	local pid
+	pid=$(commplaced_pids)
+	[ -n "$pid" ] || problem "there is no commplaced"
+	mend=mend_commplaced
+	case $1 in
+	killed) kill -9 "$pid" ;;
+	stopped) kill -STOP "$pid" ;;
+	memory) prlimit --pid "$pid" --as=1000000: ;;
+	storm)
+		while sleep 0.3; do
+			# shellcheck disable=SC2046
+			kill -9 $(commplaced_pids)
+		done 2>/dev/null &
+		storm=$!
+		;;
+	missing)
+		odd=missing
+		mv "$COMMPLACE_BUILD/tests/tools/odd_commplaced"{,.away}
+		faults_restart
+		;;
+	odd)
+		odd=$2
+		faults_restart
+		;;
+	esac
+}
+storm=
+
+mend_commplaced() {
+	local pid
+	if [ -n "$storm" ]; then
+		kill "$storm"
+		wait "$storm"
+		storm=
+	fi 2>/dev/null
+	[ "$odd" != missing ] ||
+		mv "$COMMPLACE_BUILD/tests/tools/odd_commplaced"{.away,}
+	if [ -n "$odd" ]; then
+		odd=
+		faults_restart
+	fi
+	for pid in $(commplaced_pids); do
+		kill -CONT "$pid"
+		prlimit --pid "$pid" --as=unlimited:
+	done 2>/dev/null
+	wait_for 60 placed_again || problem "no job is placed any more"
+}
+
+placed_again() {
+	local id
+	id=$(as_user timeout 30 sbatch --parsable -o /dev/null -N2 -n8 \
+		--comm-profile=pairs8 --wrap true 2>/dev/null) &&
+		wait_ended "$id" >/dev/null &&
+		[[ $(job_field "$id" admin_comment) == *policy=* ]]
 }

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct cpl_engine_layout out;
 	struct cpl_error err = {""};
 	unsigned char *copy = malloc(size + 4);
-	uint32_t sum = cpl_fnv(data, size);
+	uint32_t sum = cpl_fnv(CPL_FNV, data, size);
 
 	if (!copy)
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/packed.h"
 #include "binding/launch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,14 +19,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint32_t ids[TASKS] = {0, 1, 2, 3};
 	struct cpl_error err = {""};
 	struct cpl_launch head;
-	uint32_t sum = 2166136261u;
+	uint32_t sum = cpl_fnv(CPL_FNV, data, size);
 	unsigned char *copy = malloc(size + 4);
 
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size);
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ data[i]) * 16777619u;
 	for (int i = 0; i < 4; i++)
 		copy[size + (size_t)i] = (unsigned char)(sum >> 8 * i);
 	if (!cpl_launch_read(copy, size + 4, &head, &err) && head.ranks < 0)

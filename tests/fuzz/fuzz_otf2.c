@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "otf2_calls.h"
-#include "signature/import/import.h"
 #include "signature/signature.h"
 
 #define PARTS 3
@@ -120,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!e)
 		check(&err);
 	cpl_run_events_free(e);
-	sig = cpl_signature_import_otf2("traces.otf2", "n", NULL, &err);
+	sig = cpl_otf2_matrix("traces.otf2", "n", NULL, &err);
 	if (!sig)
 		check(&err);
 	cpl_signature_free(sig);

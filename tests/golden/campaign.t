@@ -93,7 +93,7 @@ is "$(sed -n '6,9p' text | awk '{ print $2 }' | paste -sd' ')" \
 is "$(grep -c '<rect' plot.svg)" 9 "the picture has its bars"
 like "$(cat plot.svg)" ">Communication time, flat = 100 % " "and says against what"
 like "$(campaign swf mix.map flat,autoo 2>&1)" \
-	"neither flat, tree, .* nor adaptive, and placement policy 'autoo' is unknown" \
+	"none of flat, tree, .* adaptive, site, and placement policy 'autoo' is unknown" \
 	"a policy that is none"
 is "$(campaign swf mix.map tree,tree-rank --json |
 	json - policies 1 communication_ratio)" 1 \
@@ -108,6 +108,40 @@ is "$(campaign swf mix.map select-linear,adaptive --model study \
 
 campaign swf mix.map auto --events events --max-jobs 12 >/dev/null
 is "$(cut -f3 events | grep -c start) $(cut -f3 events | grep -c end)" "12 12" "--max-jobs"
+
+# What the site's own lines say of each job: the same as the policy that they name.
+# site_is POLICY
+site_is() {
+	local name
+	for name in site "$1"; do
+		campaign swf mix.map "$name" --config site.conf \
+			--events events >/dev/null || return
+		awk -F'\t' -v p="$name" '$1 == p' events | cut -f2- >"events.$name"
+	done
+	[ -s events.site ] && cmp -s events.site "events.$1"
+}
+echo 'DefaultPolicy=random-groups' >site.conf
+site_is random-groups+quick
+ok $? "site: the policy of commplace.conf, and its mapping"
+printf '%s\n' DefaultPolicy=auto DefaultMapping=linear MinNodes=90 >site.conf
+site_is flat
+ok $? "site: jobs of few nodes have the stock ones"
+printf '%s\n' DefaultPolicy=auto DefaultMapping=linear Mode=observe >site.conf
+site_is flat
+ok $? "site: so have all where it only observes"
+printf '%s\n' DefaultPolicy=auto DefaultMapping=linear \
+	"Match User=$(awk '{ print $12 }' swf | sort -u | paste -sd,) Profile=none" >site.conf
+site_is flat
+ok $? "site: and those without a profile"
+printf '%s\n' DefaultPolicy=random-nodes DefaultMapping=linear \
+	'Match JobName=* DefaultPolicy=random-groups' >site.conf
+site_is random-groups
+ok $? "site: Match lines hold"
+printf '%s\n' DefaultPolicy=auto Objective=learned TimeModel=/m >site.conf
+like "$(campaign swf mix.map flat,site --config site.conf 2>&1)" \
+	"site.conf: Objective=learned goes by a model" "site: no model of time"
+like "$(campaign swf mix.map flat,site --config none.conf 2>&1)" "none.conf: " \
+	"site: a configuration that there is not"
 
 # A stored signature: one phase of 8 ranks, its times stated.
 cat >ring8.json <<-END

@@ -45,9 +45,13 @@ alltoall=$etc/signatures/alltoall-16.json
 sd='--routings SD'
 
 compare all --signature "$halo" $sd
-is "$(rows "$work/all.json" '$r->{placement}' | paste -sd' ')" \
+rows "$work/all.json" '$r->{placement}' >"$work/placements"
+is "$(grep -xE '(linear|best-fit|random-(nodes|routers|chassis|groups)|round-robin-(nodes|routers))' \
+	"$work/placements" | paste -sd' ')" \
 	"linear best-fit random-nodes random-routers random-chassis random-groups round-robin-nodes round-robin-routers" \
 	"all placements of a dragonfly"
+is "$(grep -xE 'blocked|compact|spread|whole|keep-whole|per-router|auto|traffic' \
+	"$work/placements")" "" "but no search, none of a site's wishes or of tori"
 like "$(compare every --signature "$halo" --placements linear
 	rows "$work/every.json" '$r->{routing}' | paste -sd' ')" \
 	'^static-direct' "routings: all by default, the minimal one first"

@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Man pages, --help, sample configuration and messages say the same, and say it
-# in plain English.
+# Man pages, --help, completions, sample configuration and messages say the same,
+# and say it in plain English. (cmd_options() refuses a table with an option that
+# src/cmd/help does not have.)
 here=$(cd "${0%/*}" && pwd)
 top=$(cd "$here/../.." && pwd)
 . "$here/../tools/tap.bash"
 commplace=${COMMPLACE:-commplace}
 export LC_ALL=C
-pages=("$top"/doc/man[158]/*.[158])
+# Pages of subcommands are built, and so are lists.
+made=${COMMPLACE_BUILD:?}
+pages=("$top"/doc/man[158]/*.[158] "$made"/doc/man[15]/*.[15])
 
 # A page as text without roff's requests, escapes and quotes, or one section of it.
 text() {
@@ -31,7 +34,7 @@ mapfile -t subcommands < <("$commplace" --help | sed -n 's/^  \([a-z-]*\) .*/\1/
 
 is "$("$commplace" --help | awk 'length > 80')" "" "--help fits on a screen"
 for sub in "${subcommands[@]}"; do
-	page=$top/doc/man1/commplace-$sub.1
+	page=$made/doc/man1/commplace-$sub.1
 	[ -f "$page" ] || {
 		fail "$sub has a man page"
 		continue
@@ -45,20 +48,32 @@ for sub in "${subcommands[@]}"; do
 		sed -n '/^Usage/,/^$/p' "$work/help" | options >>"$work/in-help"
 	echo --help >>"$work/in-help"
 	sort -uo "$work/in-help" "$work/in-help"
-	# Tags of lists in OPTIONS.
-	sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$page" >"$work/section"
+	is "$(awk -v sub_="$sub" '$2 == sub_ { print $3 }' "$made/doc/options-in-versions" |
+		sort | diff "$work/in-help" -)" "" \
+		"$sub: options-in-versions has its options, no others"
+	# Tags of lists in OPTIONS; some actions have a page of their own.
+	for page in "$page" "$made/doc/man1/commplace-$sub"-phases.1; do
+		[ ! -f "$page" ] || sed -n '/^\.SH OPTIONS/,/^\.SH [^O]/p' "$page"
+	done >"$work/section"
+	page=$made/doc/man1/commplace-$sub.1
 	text "$work/section" | awk 'tag { print; tag = 0 } /^\.TP/ { tag = 1 }' |
 		options >"$work/in-page"
 	is "$(grep -vxFf "$work/in-page" "$work/in-help")" "" \
 		"$sub: every option of --help is in its man page"
 	is "$(grep -vxFf "$work/in-help" "$work/in-page")" "" \
 		"$sub: every option of its man page is in --help"
-	# A table of options that is too small leaves the last ones out.
+	# A table that lacks one, be it that of an action. (All are refused here, so
+	# that with pipefail no pipe succeeds.)
+	mapfile -t actions < <(sed -n '/^Usage/,/^$/p' "$work/help" |
+		sed -nE "s/.*commplace $sub ([a-z]+) .*/\\1/p" | sort -u)
 	unknown=
 	while read -r option; do
-		"$commplace" "$sub" "$option" --no-such --no-such 2>&1 </dev/null |
-			grep -q "unknown option $option;" &&
-			unknown+=" $option"
+		for action in "" "${actions[@]}"; do
+			said=$("$commplace" "$sub" ${action:+"$action"} "$option" \
+				--no-such --no-such 2>&1 </dev/null)
+			[[ "$said" == *"unknown option $option;"* ]] || continue 2
+		done
+		unknown+=" $option"
 	done <"$work/in-help"
 	is "$unknown" "" "$sub: takes every option of --help"
 	section "$page" EXAMPLES |
@@ -81,6 +96,7 @@ for page in "${pages[@]}"; do
 	missing=
 	while read -r other number; do
 		[ -f "$top/doc/man$number/$other.$number" ] ||
+			[ -f "$made/doc/man$number/$other.$number" ] ||
 			missing+="$other($number) "
 	done < <(text "$page" | sed 's/ (\([158]\))/(\1)/g' |
 		grep -oE '[a-z_.-]*commplace[a-z_.-]*\([158]\)' |
@@ -96,10 +112,38 @@ for page in "${pages[@]}"; do
 	fi
 done
 
+# Which release brought an option: one that NEWS tells of.
+is "$(sed -n 's/^commplace \([0-9]*\.[0-9]*\)\.0$/\1/p' "$top/NEWS" |
+	grep -vxFf - <(awk '{ print $NF }' "$made/doc/options-in-versions"))" "" \
+	"options-in-versions: releases are those of NEWS"
+
+# completed WORD...: what bash offers for the last of them
+completed() {
+	bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _commplace
+		printf "%s\n" "${COMPREPLY[@]}"' "$made/completions/bash/commplace" "$@"
+}
+is "$(completed commplace "" | grep -v '^-' | sort)" \
+	"$(printf '%s\n' "${subcommands[@]}" | sort)" "bash: completes subcommands"
+for sub in "${subcommands[@]}"; do
+	is "$(completed commplace "$sub" -- | sort)" \
+		"$(awk -v sub_="$sub" '$2 == sub_ { print $3 }' \
+			"$made/doc/options-in-versions" | sort)" "bash: options of $sub"
+done
+is "$(completed commplace signature inst)" install "bash: what follows a subcommand"
+is "$(completed commplace map --network "$work/he")" "$work/help" "bash: files"
+is "$(completed commplace map --seed "")" "" "bash: no guess at a number"
+for shell in zsh fish; do
+	command -v $shell >/dev/null || continue
+	runs "$shell reads its completions" $shell -n "$made"/completions/$shell/*
+done
+
 # The sample has every key, and none that the parser does not know.
-sed -n 's/^\.BI \([A-Za-z]*\)= .*/\1/p' "$top/doc/man5/commplace.conf.5" |
+sed -n 's/^\.BI \([A-Za-z]*\)= .*/\1/p' "$made/doc/man5/commplace.conf.5" |
 	sort -u >"$work/keys"
-grep -oE '\b[A-Z][A-Za-z]+=' "$top/etc/commplace.conf" | tr -d = |
+is "$(sed -n 's/^commplace.conf \(.*\)= .*/\1/p' "$made/doc/options-in-versions" |
+	sort -u | diff "$work/keys" -)" "" \
+	"options-in-versions has the keys of commplace.conf, no others"
+grep -oE '\b[A-Z][A-Za-z]+=' "$made/etc/commplace.conf" | tr -d = |
 	sort -u >"$work/sample"
 is "$(grep -vxFf "$work/sample" "$work/keys")" "" \
 	"the sample commplace.conf has every key"
@@ -108,7 +152,7 @@ sed -e 's/^#\([A-Z][A-Za-z]*[= ]\)/\1/' -e '/^Partition=debug/d' \
 	-e "s|^\\(NetworkFile\\)=.*|\\1=$top/etc/networks/quickstart.json|" \
 	-e "s|^\\(ProfileDir\\)=.*|\\1=$top/etc/signatures|" \
 	-e "s|^\\(StateDir\\)=.*|\\1=$work|" -e '/^Match /d' \
-	-e '/^Routing=/d' "$top/etc/commplace.conf" >"$work/sample.conf"
+	-e '/^Routing=/d' "$made/etc/commplace.conf" >"$work/sample.conf"
 runs "with all of them, it is read" \
 	"$commplace" config check "$work/sample.conf"
 

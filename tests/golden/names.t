@@ -21,7 +21,8 @@ END
 # described SUBCOMMAND PAGE OPTION ARGUMENT...: the option's names
 described() {
 	local command=$1 page option=$3 name names help missing=
-	page=$(sed 's/\\-/-/g' "$here/../../doc/$2")
+	page=$(cat "$here/../../doc/$2" "${COMMPLACE_BUILD:?}/doc/$2" 2>/dev/null |
+		sed 's/\\-/-/g; s/\\f[BIR]//g')
 	shift 3
 	help=$("$commplace" ${command% *} --help)
 	names=$("$commplace" $command "$@" "$option" no-such-name 2>&1 |
@@ -45,6 +46,17 @@ described learn man1/commplace-learn.1 --method table.csv
 described place man1/commplace-place.1 --policy --network net.json --nodes 2
 described "network import" man1/commplace-network.1 --format x -o y
 described "signature import" man1/commplace-signature.1 --format x -o y
+# Types of networks are in commplace-network(5).
+missing=
+sed 's/"type": "torus"/"type": "no-such"/' net.json >type.json
+names=$("$commplace" network check type.json 2>&1 |
+	sed -nE 's/.*it must be //p' | sed 's/, / /g; s/ or / /')
+isnt "$names" "" "network check: the message lists types"
+for name in $names; do
+	grep -qF "\(dq$name\(dq" "$here/../../doc/man5/commplace-network.5" ||
+		missing+=" $name"
+done
+is "$missing" "" "types are described"
 # Each type of network has its own routings; commplace-network(5) tells of all.
 etc=$here/../../etc/networks
 for network in net.json "$etc"/{quickstart,gpc,haec-box}.json \
@@ -57,10 +69,10 @@ for network in net.json "$etc/quickstart.json"; do
 		--network "$network" --signature ./sig.json
 done
 
-# The keys of commplace.conf, which test_config_man.c puts into the man page.
+# The keys of commplace.conf.
 help=$("$commplace" config --help)
 page=$(sed -n 's/^\.BI \([A-Za-z]*\)= .*/\1/p' \
-	"$here/../../doc/man5/commplace.conf.5" | sort -u)
+	"$COMMPLACE_BUILD/doc/man5/commplace.conf.5" | sort -u)
 is "$(sed -nE 's/^  ([A-Z][A-Za-z]*)=.*/\1/p' <<<"$help" | sort)" "$page" \
 	"config --help: the keys of commplace.conf(5)"
 like "$help" "  Mode=on\|observe\|off +on; lines too *"$'\n' \

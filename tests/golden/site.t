@@ -319,6 +319,54 @@ is "$(cd / && COMMPLACE_CONF=$work/commplace.conf "$commplace" config check --js
 	"$("$commplace" config check "$work/commplace.conf" --json)" "\$COMMPLACE_CONF"
 is "$(cd / && SLURM_CONF=$work/slurm.conf "$commplace" config check --json)" \
 	"$("$commplace" config check "$work/commplace.conf" --json)" "beside \$SLURM_CONF"
+
+# Fault 60: a host without slurm.conf, of which slurmctld tells.
+folder=$(sed -n 's/^SLURM_CONF_DIR = //p' "${COMMPLACE_BUILD:?}/Makefile")
+server() { # COMMAND...: by a scontrol of the test's own
+	(cd / && SLURM_CONF_SERVER=ctl1 PATH=$work/bin:$PATH "$@")
+}
+mkdir bin site
+cat >bin/scontrol <<END
+#!/bin/sh
+case "\$*" in
+"show config")
+	echo "Configuration data as of 2026-08-20T10:00:00"
+	echo "SLURM_CONF              = $work/site/slurm.conf"
+	echo "SlurmUser               = root(0)" ;;
+"-a -o show partitions") echo "PartitionName=large AllowGroups=ALL" ;;
+*) exit 1 ;;
+esac
+END
+chmod 755 bin/scontrol
+if [ -e "$folder/slurm.conf" ] || [ -e "$folder/commplace.conf" ] ||
+    [ -e /run/slurm/conf/slurm.conf ]; then
+	skip "SLURM_CONF_SERVER" "this host has files of Slurm's own"
+else
+	got=$(server "$commplace" config check 2>&1)
+	is "$?:$got" "1:commplace config: $folder/commplace.conf: No such file or directory
+commplace config: nor is there one beside slurmctld's $work/site/slurm.conf on this host" \
+		"no commplace.conf, nor in slurmctld's folder: both are named"
+	sed "/Partition=/d" commplace.conf >site/commplace.conf
+	echo "Partition=large DefaultPolicy=none" >>site/commplace.conf
+	server "$commplace" config check --json >server.json
+	is "$(json server.json config) $(json server.json slurm_conf)" \
+		"$work/site/commplace.conf slurmctld of SLURM_CONF_SERVER=ctl1" \
+		"else that one, compared with what slurmctld tells"
+	echo "Partition=small DefaultPolicy=none" >>site/commplace.conf
+	like "$(server "$commplace" config check 2>&1)" \
+		"small.*slurmctld of SLURM_CONF_SERVER=ctl1" \
+		"a partition that slurmctld does not have"
+	server "$commplace" signature install --name fetched \
+		"$work/profiles/halo-16.json" >/dev/null
+	[ -f profiles/fetched.json ]
+	ok $? "signature install: into ProfileDir of that file"
+	rm -f profiles/fetched.json bin/scontrol
+	printf '#!/bin/sh\necho "scontrol: error: who is ctl1?" >&2\nexit 1\n' >bin/scontrol
+	chmod 755 bin/scontrol
+	like "$(server "$commplace" status 2>&1)" \
+		"$folder/commplace\.conf: No such file or directory; scontrol show config: scontrol: error: who is ctl1\?" \
+		"no answer: said"
+fi
 is "$(json config.json matches 0 job_name)" 'halo*' "config check --json: rule"
 is "$(json config.json matches 0 settings Profile)" halo-16 "and what it sets"
 
@@ -346,6 +394,21 @@ is "$(json for.json values 3 key) $(json for.json values 3 line)" \
 is "$(json for.json may_hold)" 4,5,6 "config for --json: lines that may hold"
 like "$(json for.json refused)" "does not let users choose the policy" \
 	"config for --json: refused"
+# Keys that may stand in lines: each does, is listed, and holds for its jobs.
+while read -r key value; do
+	with=(--comm-profile=halo-16)
+	case $key in
+	DefaultPolicy) value=linear ;;
+	MappingWithoutProfile) with=() ;;
+	esac
+	printf '%s\n' "NetworkFile=$work/network.json" "ProfileDir=$work/profiles" \
+		"StateDir=$work" "Match QOS=q $key=$value" >one.conf
+	like "$("$commplace" config check one.conf 2>&1)" " $key=$value" \
+		"config check: $key of a line"
+	like "$("$commplace" config for qos=q --config one.conf "${with[@]}" 2>&1)" \
+		"$key +.* one.conf:4 \\(Match\\)" "config for: $key of a line"
+done < <("$commplace" config --help |
+	sed -nE 's/^  ([A-Z][A-Za-z]*)=[^ ]* +([^ ;]+); lines too.*/\1 \2/p')
 # What becomes of the user's profile at submission.
 profile_for() {
 	printf '%s\n' "NetworkFile=$work/network.json" \
@@ -366,7 +429,7 @@ is "$(profile_for UserProfileDir=/home/%u/x gone)" "" \
 
 # Samples are right.
 sed "s|=/etc/slurm/commplace/|=$work/|; s|=/var/lib/commplace/profiles|=$work/profiles|" \
-	"$top/etc/commplace.conf" >sample.conf
+	"${COMMPLACE_BUILD:?}/etc/commplace.conf" >sample.conf
 runs "the sample configuration" "$commplace" config check sample.conf
 sed 's/^#\([A-Z]\)/\1/; s/Profile=\(vasp\|lammps\)/Profile=halo-16/' sample.conf >all.conf
 runs "the sample with all its comments" "$commplace" config check all.conf

@@ -81,6 +81,9 @@ cp good.json state/counters.json
 "$commplace" status --reset-counters
 ok $? "--reset-counters"
 is "$("$commplace" status --counters)" "nothing was counted yet" "begins anew"
+like "$("$commplace" status --tree /jobs 2>&1)" \
+	"state/status.socket: .*no commplaced answers; commplace status without" \
+	"--tree without a commplaced"
 runs "--reset-counters where none are" "$commplace" status --reset-counters
 cp good.json state/counters.json
 

@@ -47,9 +47,9 @@ refuses "source of another Slurm" "22\.05\.9" --with-slurm-source="$tmp/tree"
 tree 22.05.8 22.05.8-1
 refuses "source of another Debian revision" "22\.05\.8-1" \
 	--with-slurm-source="$tmp/tree"
-tree 23.11.4 23.11.4-1
+tree 23.02.4 23.02.4-1
 refuses "a series that the plugins do not know" \
-	"23\.11\.4; .* the series 22\.05, 24\.11, 25\.05, 25\.11 and 26\.05" \
+	"23\.02\.4; .* the series 22\.05, 23\.11, 24\.05, .* and 26\.11" \
 	--with-slurm-source="$tmp/tree"
 rm -r "$tmp/tree/src"
 refuses "a tree without headers" "slurm_xlator\.h: .* all headers of it" \
@@ -73,6 +73,7 @@ is "$(sed -n 's/^MPIFORT = //p' Makefile)" "" "is none"
 version=$(sed -n 's/^[ \t]*Version:[ \t]*//p' "$COMMPLACE_SLURM_SOURCE/META")
 other=${version%.*}.99
 prefix=$tmp/prefix
+looks= # where its libslurmfull.so says that its plugins are; "": it says nothing
 # installation LIBDIR [VERSION]
 installation() {
 	local n
@@ -82,9 +83,13 @@ installation() {
 		"$prefix/include/slurm"
 	n=$(printf '0x%02x%02x%02x' $(tr . ' ' <<<"${2:-$version}" | sed 's/\b0*\([0-9]\)/\1/g'))
 	sed "s/^#define[ \t]*SLURM_VERSION_NUMBER.*/#define SLURM_VERSION_NUMBER $n/" \
-		/usr/include/slurm/slurm_version.h \
+		"${COMMPLACE_SLURM_PREFIX:-/usr}/include/slurm/slurm_version.h" \
 		>"$prefix/include/slurm/slurm_version.h"
 	touch "$prefix/$1/libslurmfull.so"
+	[ -z "$looks" ] || gcc -shared -fPIC -x c -o "$prefix/$1/libslurmfull.so" - <<-END
+	char *default_plugin_path = "$looks";
+	char *default_slurm_config_file = "$prefix/conf/slurm.conf";
+	END
 	printf '#!/bin/sh\necho slurm %s\n' "${2:-$version}" \
 		>"$prefix/sbin/slurmctld"
 	chmod 755 "$prefix/sbin/slurmctld"
@@ -105,9 +110,11 @@ accepts() {
 		--with-slurm="$prefix" --with-slurm-source="$upstream" "$@" 2>&1)
 	ok $? "$name: accepted" || diag "$(tail -3 <<<"$output")"
 }
-plugindir() {
-	sed -n 's/^slurmplugindir = //p' "$tmp/accepted/Makefile"
+made() { # VARIABLE: of the Makefile
+	sed -n "s/^$1 = //p" "$tmp/accepted/Makefile"
 }
+plugindir() { made slurmplugindir; }
+conf_dir() { made SLURM_CONF_DIR; }
 
 installation lib64/slurm
 accepts "an rpm's or a site's prefix, SchedMD's sources"
@@ -116,7 +123,9 @@ like "$output" "installed Slurm is of that version\.\.\. yes" \
 like "$output" "its spank.h is that of the tree\.\.\. yes" "and spank.h"
 like "$output" "Slurm plugins +yes, for Slurm $version of $upstream, with $prefix/include/slurm/spank.h" \
 	"the summary names version, tree and spank.h"
-is "$(plugindir)" "\${libdir}/slurm" "plugins go beside Slurm's"
+is "$(plugindir)" "$prefix/lib64/slurm" "plugins go beside Slurm's"
+is "$(conf_dir)" "$prefix/etc" "and commplace.conf where slurm.conf is by default"
+is "$(made prefix)" "$prefix" "all else goes to that prefix, too"
 like "$(sed -n 's/^SLURM_PLUGIN_SYSTEM_DIR = //p' Makefile)" \
 	"^$prefix/lib64/slurm$" "where these are is found"
 unlike "$output" "WARNING: Slurm" "a release that was tested: no warning"
@@ -125,9 +134,33 @@ installation "lib/$(gcc -dumpmachine)/slurm"
 rm "$prefix/sbin/slurmctld"
 echo "/* patched */" >>"$prefix/include/slurm/spank.h"
 accepts "slurm-smd's directories, no daemon, another spank.h"
-is "$(plugindir)" "\${libdir}/slurm" "plugins go beside these"
+is "$(plugindir)" "$prefix/lib/$(gcc -dumpmachine)/slurm" \
+	"plugins go beside these"
 like "$output" "version\.\.\. not known: neither" "no daemon to ask: said"
 like "$output" "spank\.h differ: is the tree" "another spank.h: a warning"
+
+# Fault 63: whatever folders of its own commplace is given.
+looks=$prefix/lib/slurm
+installation lib/slurm
+own=(--prefix=/usr --libdir=/usr/lib/x86_64-linux-gnu --sysconfdir=/etc)
+accepts "README's folders, and a Slurm elsewhere" "${own[@]}"
+is "$(plugindir)" "$looks" "plugins go where that Slurm looks"
+is "$(conf_dir)" "$prefix/conf" "commplace.conf is beside its slurm.conf"
+is "$(made prefix)" /usr "all else goes where it was told to"
+like "$output" "looks for plugins and slurm.conf\.\.\. $looks, $prefix/conf" \
+	"both were asked of that Slurm"
+like "$output" "into $looks"$'\n'" +configuration +$prefix/conf/commplace\.conf" \
+	"the summary says so"
+accepts "other folders" "${own[@]}" --with-slurm-sysconfdir=/opt/site \
+	--with-slurm-plugindir='${libdir}/slurm'
+is "$(conf_dir)" /opt/site "a folder of configuration that was told"
+like "$output" "into /usr/lib/x86_64-linux-gnu/slurm \(that Slurm looks in $looks: name both in PluginDir\)"$'\n' \
+	"a folder of plugins that was told, expanded, and what it takes"
+looks=$tmp/moved/lib/slurm
+installation lib/slurm
+accepts "a Slurm that is to be moved"
+is "$(plugindir)" "$looks" "plugins go where it will look"
+looks=
 
 installation lib64/slurm "$other"
 rm "$upstream/META"

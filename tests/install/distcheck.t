@@ -8,7 +8,7 @@ unset CMOCKA_MESSAGE_OUTPUT MAKEFLAGS
 tests=$(sed -n 's/^\(tests_[a-z_]*\)_CPPFLAGS = .*abs_top_srcdir.*/\1/p' \
 	"$COMMPLACE_SOURCE"/tests/{unit/unit,plugin/plugin}.mk |
 	sed -E 's|^tests_(unit\|plugin)_|tests/\1/|' | paste -sd' ')
-like "$tests" "tests/unit/test_config_man .*tests/unit/test_binders" \
+like "$tests" "tests/unit/test_network .*tests/unit/test_binders" \
 	"tests that read files of the tarball are known"
 runs "make distcheck" make -s -C "$COMMPLACE_BUILD" distcheck -j"$(nproc)" \
 	TESTS="$tests"

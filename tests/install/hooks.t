@@ -3,8 +3,9 @@
 # The hooks that our plugins have are those that the installed Slurm looks up,
 # by the names that stand in its library and its daemons.
 . "${0%/*}/../tools/tap.bash"
+. "${0%/*}/../tools/slurm.bash"
 : "${COMMPLACE_BUILD:?}"
-PATH=$PATH:/usr/sbin:/sbin
+PATH=$SLURM_PATH:$PATH
 dir=$(sed -n 's/^SLURM_PLUGIN_SYSTEM_DIR = //p' "$COMMPLACE_BUILD/Makefile")
 [ -f "$dir/libslurmfull.so" ] || bail "no libslurmfull.so in '$dir'"
 programs=("$dir/libslurmfull.so")

@@ -15,7 +15,9 @@ is "$(find "$tmp/root" -mindepth 1 -not -path "$tmp/root$prefix*" -type f)" "" \
 root=$tmp/root$prefix
 for f in bin/commplace lib/libcommplace.so lib/pkgconfig/commplace.pc \
     lib/slurm-wlm/{select_cons_tres_commplace,task_commplace,spank_commplace,job_submit_commplace}.so \
-    share/man/man1/commplace.1 share/man/man5/commplace.conf.5 \
+    share/man/man1/commplace.1 share/man/man1/commplace-map.1 \
+    share/man/man5/commplace.conf.5 share/doc/commplace/options-in-versions \
+    share/bash-completion/completions/commplace \
     share/man/man8/spank_commplace.8; do
 	[ -s "$root/$f" ]
 	ok $? "$f is installed"

@@ -45,6 +45,16 @@ is "$(comm -13 declared exported)" "" "every exported name is declared"
 is "$(comm -23 declared exported)" "" "every declared name is exported"
 is "$(grep -c COMMPLACE_API all.h)" "$(($(wc -l <declared) + 2))" \
 	"none was overlooked"
+# Each name with the release that brought it; what went keeps its line.
+list=$COMMPLACE_SOURCE/doc/symbols-in-versions
+gcc -fpreprocessed -dD -E -P -x c all.h 2>/dev/null |
+	grep -oE '\b(commplace|COMMPLACE)_[A-Za-z0-9_]+' |
+	grep -vE '_H$|^COMMPLACE_(API|BEGIN|END)$' | LC_ALL=C sort -u >names
+is "$(awk '!/^#/ && NF == 2 { print $1 }' "$list" | diff names -)" "" \
+	"symbols-in-versions: the names of the headers, no others"
+is "$(sed -n 's/^commplace \([0-9]*\.[0-9]*\)\.0$/\1/p' "$COMMPLACE_SOURCE/NEWS" |
+	grep -vxFf - <(grep -v '^#' "$list" | awk '{ print $2; if (NF > 2) print $3 }'))" \
+	"" "symbols-in-versions: releases are those of NEWS"
 like "$(objdump -p "$library")" "SONAME +libcommplace\.so\.0" "the soname"
 like "$(nm -D --with-symbol-versions --defined-only "$library")" \
 	"commplace_network_load@@COMMPLACE_0" "names have a version"

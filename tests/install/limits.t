@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A test file that does not end is ended, by its name and with all it began
-# (tests/tools/limit, by which run-tests runs every file).
+# (tests/tools/limit, by which run-tests runs every file). Each has a limit of
+# length, too.
 here=$(cd "${0%/*}" && pwd)
 . "$here/../tools/tap.bash"
 limit=$here/../tools/limit
@@ -25,6 +26,22 @@ echo 'echo "ok 1 - one"; echo "1..1"; cat; exit ${1:-3}' >tests/unit/quick.t
 limited tests/unit/quick.t 1
 is "$status: $(paste -sd, out) $(cat err)" "3: ok 1 - one,1..1 " \
 	"output and status of a file that ends, which reads no terminal"
+# A file that has said something on stderr, or half a line, has prove wait for it, and
+# nobody for the others.
+cat >tests/unit/says.t <<'END'
+echo first >&2
+printf 'ok 1'
+sleep 1
+[ -s err ] || [ -s out ] || echo ' - quiet'
+echo second >&2
+echo 'ok 2 - and here'
+sleep 1
+echo last >&2
+END
+limited tests/unit/says.t 1
+is "$(paste -sd, out) $(paste -sd, err)" \
+	"ok 1 - quiet,ok 2 - and here first,second,last" \
+	"what it says on stderr goes on with its next line, or at the end"
 printf '#!/bin/sh\nkill -SEGV $$\n' >tests/unit/test_crash
 chmod 755 tests/unit/test_crash
 limited tests/unit/test_crash 1
@@ -79,7 +96,14 @@ runs "make check" check
 output=$(COMMPLACE_TEST_PATIENCE=0.001 check 2>&1)
 isnt $? 0 "make check heeds limits, too"
 like "$output" "test_store: not ended within its limit of 0.3 s" "and says whose"
-# Fault 61: JSON was read by Python, which nobody installs.
-is "$(cd "$here/.." && grep -lE '(^|[^-_./a-z])python3?( |$)' -r golden record bad-input slurm tools \
-	--include='*.t' --include='*.bash' --include=run)" "" "no test file calls Python"
+# Fault 61: JSON was read by Python, which scripts/install-packages does not bring.
+# The root of packages installs its own; bench-applications goes without.
+is "$(cd "$here/.." && grep -rlE '(^|[^-_./a-z])python3?( |$)' . --exclude='*.[ch]' \
+	--exclude-dir={packages,bench})" "" "no layer but packages calls Python"
+long() { # LINES: files of tests that have more
+	find "$here/.." -name '*.[cht]' -exec wc -l {} + |
+		awk -v most="$1" '$2 != "total" && $1 > most'
+}
+is "$(long 1000)" "" "no file of tests has more than 1000 lines"
+isnt "$(long 500)" "" "longer ones are found"
 done_testing

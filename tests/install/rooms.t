@@ -16,13 +16,16 @@ declare -A on=(
 	[placement]='mapping learn'
 	[mapping]=traffic
 	[binding]=graph
-	[campaign]=placement
+	[scene]=placement
+	[campaign]=scene
 	[simulate]=traffic
 	[learn]=traffic
-	[site]='placement binding'
-	[lib]='placement binding'
+	[site]='scene binding'
+	[lib]='scene binding'
 	[cmd]='site campaign simulate record'
-	[plugins]=site
+	[door]=site
+	[commplaced]=door
+	[plugins]=door
 	[record]=
 	[reorder]='mapping record'
 )
@@ -67,11 +70,11 @@ done < <(includes)
 ok $((seen < 100)) "includes are found"
 is "$upward" "" "no include upwards, hence no circle"
 is "$private" "" "no private header of another room"
-# Only a network type's folder, what routes on it and streams along its routes
-# know the type; only network/ knows where nodes hang.
+# Only a network type's folder and what routes on it know the type; only network/
+# knows where nodes hang.
 types=$(find core/network/* -type d ! -name reader -printf '%f\n' | paste -sd'|')
 is "$(grep -rlE --include='*.[ch]' "\"network/($types)/" . |
-	grep -vE '^./core/(network|routing|traffic/stream_groups)')" "" \
+	grep -vE '^./core/(network|routing)')" "" \
 	"network types are known in their rooms only"
 is "$(grep -rl --include='*.[ch]' nodes_per_router core plugins lib |
 	grep -v core/network/)" "" "where nodes hang is for network/ to say"
@@ -106,4 +109,75 @@ is "$(grep -v '^plugins/spank/.*/slurm/\(spank\|slurm_\(errno\|version\)\)\.h$' 
 is "$(sed -n 's,^| `\(core/\)\?\([a-z]*\)` .*,\2,p' ../doc/architecture.md | sort)" \
 	"$(printf '%s\n' "${rooms[@]}" | sort)" \
 	"doc/architecture.md tells of every room"
+# The tests of FILE.c are test_FILE.c, or what a header of its folder, or of one
+# above in the room, says: "Tests: FILES in TESTS; FILES in TESTS." Both are globs,
+# TESTS those of tests/unit, tests/plugin or, with a folder, of tests/.
+statements() { # FOLDER...: HEADER's folder, FILES in TESTS
+	grep -rl --include='*.h' 'Tests: ' "$@" | while read -r header; do
+		awk -v folder="${header%/*}" '
+			/Tests: / { sub(/.*Tests: /, ""); more = 1 }
+			more {
+				sub(/^ \*[ \t]*/, "")
+				ends = sub(/\.( \*\/)?$/, "")
+				text = text " " $0
+			}
+			more && ends {
+				n = split(text, statement, ";")
+				for (i = 1; i <= n; i++)
+					print folder statement[i]
+				text = more = ""
+			}' "$header"
+	done
+}
+# untested FOLDER...: files without a test, statements about none
+untested() {
+	local folder text file name found
+	local -A file_of=() tested=()
+	set -f
+	while read -r file; do
+		name=${file##*/}
+		name=${name%.c}
+		file_of[$file]=$name
+		[ -f "../tests/unit/test_$name.c" ] || [ -f "../tests/plugin/test_$name.c" ] &&
+			tested[$file]=yes
+	done < <(find "$@" -name '*.c')
+	while read -r folder text; do
+		for name in ${text#* in }; do
+			compgen -G "../tests/unit/$name.c" || compgen -G "../tests/plugin/$name.c" ||
+				compgen -G "../tests/$name" || echo "no test $name"
+		done >"$answers"
+		grep '^no test' "$answers"
+		for name in ${text% in *}; do
+			found=''
+			for file in "${!file_of[@]}"; do
+				# shellcheck disable=SC2053 # a glob
+				[[ $file == $folder/$name.c ]] && tested[$file]=yes found=yes
+			done
+			[ -n "$found" ] || echo "no file $folder/$name.c"
+		done
+	done < <(statements "$@")
+	for file in "${!file_of[@]}"; do
+		[ -n "${tested[$file]:-}" ] || echo "$file"
+	done
+	set +f
+}
+answers=$(mktemp)
+room=$(mktemp -d)
+on_exit 'rm -rf "$answers" "$room"'
+touch "$room/one.c" "$room/two.c" "$room/base.c"
+printf '%s\n' '/* Tests: on* in test_base; none in' ' * test_base test_none. */' >"$room/room.h"
+is "$(untested "$room" | sed "s,$room,room," | sort)" \
+	$'no file room/none.c\nno test test_none\nroom/two.c' \
+	"a file without a test is seen, and what is said of none"
+is "$(untested core door commplaced lib plugins | sort)" "" \
+	"every file has a test of its name, or its room says which"
+# A file that has grown beyond what one reads at once has two jobs.
+longer() { # LINES FOLDER...: files of more lines
+	find "${@:2}" -type f \( -name '*.[ch]' -o -name '*.t' -o -name '*.bash' \) \
+		-exec awk -v most="$1" 'FNR == most + 1 { print FILENAME }' {} +
+}
+[ "$(longer 600 . | wc -l)" -gt 5 ]
+ok $? "long files are seen"
+is "$(longer 700 . ../include)" "" "no file of sources has more than 700 lines"
+is "$(longer 1000 ../tests)" "" "no file of tests has more than 1,000 lines"
 done_testing

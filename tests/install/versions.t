@@ -33,4 +33,20 @@ out=$(layer true)
 is "$?:$out" "1:not ok 1 - $said
 1..1" "in continuous integration: failed, and why"
 is "$(ls "$tmp/roots")" "" "nothing is left"
+
+# Slurms that are built: archives of series that the plugins have never heard of.
+mkdir "$tmp/archives"
+touch "$tmp/archives/slurm-99.99.9.tar.xz"
+series() { # ARCHIVES SERIES
+	env -u COMMPLACE_TEST_ROOTS TMPDIR="$tmp/roots" \
+		COMMPLACE_SLURM_SERIES="$1" COMMPLACE_TEST_SERIES="$2" \
+		bash "$COMMPLACE_SOURCE/tests/versions/series.t" 2>/dev/null
+}
+is "$(series "" "")" \
+	"1..0 # SKIP no archive slurm-VERSION.tar.* of a series that the plugins know in COMMPLACE_SLURM_SERIES=" \
+	"no archives: skipped, and why"
+is "$(series "$tmp/archives" 99.99)" \
+	"1..0 # SKIP no archive slurm-99.99.tar.* of a series that the plugins know in COMMPLACE_SLURM_SERIES=$tmp/archives" \
+	"none that is known: the same"
+is "$(ls "$tmp/roots")" "" "nothing is left, either"
 done_testing

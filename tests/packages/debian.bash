@@ -194,7 +194,7 @@ ok $? "the step that runs goes on to its end, the next does not start" ||
 	diag "$(cat "$home/steps.$job" "$home/errors.$job".*)"
 cluster_stop_ctld
 : >"$CLUSTER/log/slurmctld.log"
-slurmctld-wlm -f "$SLURM_CONF" >"$CLUSTER/log/slurmctld.out" 2>&1
+slurmctld -f "$SLURM_CONF" >"$CLUSTER/log/slurmctld.out" 2>&1
 # 26.05 names the plugin in the line before the fatal one.
 refused() {
 	grep -qE "(error|fatal): .*select/cons_tres_commplace" \

@@ -17,7 +17,7 @@ packages_run() {
 	version_need "packages or headers cannot be had in it" \
 		version_in "$version_root" \
 		/commplace/source/tests/packages/prepare
-	for part in debian rpm spack "$@"; do
+	for part in debian rpm spack ansible "$@"; do
 		version_in "$version_root" \
 			"/commplace/source/tests/packages/$part.bash" |
 			sed -u 's/^/    /'

@@ -217,6 +217,7 @@ void controller_start(const char *type)
 	controller_config("MaxDecisionTime=20s");
 	conf = path_of("slurm.conf");
 	setenv("SLURM_CONF", conf, 1);
+	setenv("COMMPLACED", CPL_TEST_COMMPLACED, 1);
 	slurm_conf_init(conf);
 	if (getenv("CPL_TEST_VERBOSE"))
 		slurm_conf.debug_flags |= DEBUG_FLAG_SELECT_TYPE;

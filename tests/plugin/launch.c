@@ -114,8 +114,8 @@ static void send_along(const launch_tasks_request_msg_t *req,
 	*out = (struct cplslurm_excerpt){made, (uint32_t)size};
 }
 
-/* False: nothing. */
-static bool ask(const launch_tasks_request_msg_t *req,
+/* False: nothing. 23.11 has no way for it. */
+__attribute__((unused)) static bool ask(const launch_tasks_request_msg_t *req,
                 struct cplslurm_excerpt *out)
 {
 	if (nothing_sent)
@@ -126,7 +126,7 @@ static bool ask(const launch_tasks_request_msg_t *req,
 	return out->data;
 }
 
-#if CPLSLURM_SERIES < 2405
+#if CPLSLURM_SERIES < 2302
 
 static dynamic_plugin_data_t jobinfo;
 
@@ -175,24 +175,28 @@ int launch_confine(stepd_step_rec_t *step, uint32_t task)
 
 #else
 
+#if CPLSLURM_SERIES >= 2405
 static const launch_tasks_request_msg_t *addressed;
 static struct cplslurm_switch info = {.magic = CPLSLURM_SWITCH_MAGIC};
 static dynamic_plugin_data_t door = {.data = &info};
+#endif
 static slurm_cred_arg_t *arguments;
 
 /* In the place of slurmstepd's credential, which switch/commplace has opened.
  */
 slurm_cred_arg_t *slurm_cred_get_args(slurm_cred_t *cred)
 {
-	struct cplslurm_excerpt excerpt;
-
 	assert_ptr_equal(cred, launch_credential);
 	credential_locks++;
 	if (no_arguments)
 		return NULL;
+#if CPLSLURM_SERIES >= 2405
+	struct cplslurm_excerpt excerpt = {0};
+
 	arguments->switch_step = ask(addressed, &excerpt) ? &door : NULL;
 	info.data = (void *)excerpt.data;
 	info.size = excerpt.size;
+#endif
 	return arguments;
 }
 
@@ -203,10 +207,12 @@ void slurm_cred_unlock_args(slurm_cred_t *cred)
 
 static void address(launch_tasks_request_msg_t *req)
 {
+#if CPLSLURM_SERIES >= 2405
 	static char type[] = "switch/commplace";
 
 	slurm_conf.switch_type = type;
 	addressed = req;
+#endif
 	if (!arguments)
 		arguments = xmalloc(sizeof(*arguments));
 	arguments->uid = 0;

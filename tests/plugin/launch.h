@@ -21,12 +21,14 @@
 int fini(void);
 
 /* What the hooks before the start of a step's tasks make of its request: all of
- * it in slurmd, or from 24.05 on the plan in slurmstepd. SLURM_SUCCESS. */
+ * it in slurmd, or from 23.11 on the plan in slurmstepd. SLURM_SUCCESS. */
 int launch_bind(launch_tasks_request_msg_t *req, uint32_t node);
 /* The hook before a task's start, as root. */
 int launch_confine(stepd_step_rec_t *step, uint32_t task);
+/* Is anything sent? In 23.11 nodes have the profile of the job's option only. */
+#define LAUNCH_SENDS (CPLSLURM_SERIES < 2302 || CPLSLURM_SERIES >= 2405)
 /* Does what was sent stay with the launch? In slurmd it is dropped. */
-#define LAUNCH_KEEPS (CPLSLURM_SERIES >= 2405)
+#define LAUNCH_KEEPS (CPLSLURM_SERIES >= 2302)
 
 #define slurmd (*conf)
 extern const char *credential; /* cores of the step on this node */

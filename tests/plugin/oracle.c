@@ -64,6 +64,7 @@ static void apply_running(struct view *v)
 	                                      .max_bytes = UINT64_MAX};
 	struct cpl_profiles *profiles;
 	struct cpl_state state;
+	struct cpl_scene scene = {.net = v->net, .routing = v->routing};
 	unsigned char dropped[MACHINE_NODES];
 	int skipped;
 
@@ -80,8 +81,11 @@ static void apply_running(struct view *v)
 	need(!cpl_state_apply(&state, v->net, v->routing, dropped, &v->load,
 	                      &err),
 	     "background", &err);
-	need(!cpl_state_rates(&state, v->net, v->routing, &v->rates, &err),
-	     "rates", &err);
+	need(!cpl_state_run(&state, &scene, NULL, &err), "rates", &err);
+	if (scene.running)
+		cpl_load_add(&v->rates, cpl_background_rates(scene.running),
+		             v->net);
+	cpl_scene_close(&scene);
 	cpl_state_free(&state);
 }
 
@@ -137,17 +141,18 @@ static void look(struct view *v, const struct oracle *ask)
 	                  .required = node,
 	                  .n_required = n,
 	                  .seed = 1},
-	        .policy = ask->policy,
+	        .wish.policy = cpl_placement_find(NULL, ask->policy, NULL),
+	        .wish.option = cpl_placement_option(ask->policy),
 	        .routing = v->routing,
 	        .comm = v->comm,
 	        .ranks_per_node = ask->ranks_per_node,
-	        .mapper = &cpl_mapper_quick,
+	        .wish.mapper = &cpl_mapper_quick,
 	        .stock = asked && nodes_of(v, ask->stock, stock) ? stock : NULL,
 	        .background = &v->load,
 	        .phase = v->sig ? v->sig->phase : NULL,
 	        .n_phases = v->sig ? v->sig->n_phases : 0,
 	        .rates = &v->rates,
-	        .objective = CPL_OBJECTIVE_MAX,
+	        .wish.objective = CPL_OBJECTIVE_MAX,
 	};
 	need(!cpl_decide(&req, &v->decision, &err), "decide", &err);
 }

@@ -12,7 +12,13 @@
 #include "src/interfaces/topology.h"
 #include "src/slurmctld/acct_policy.h"
 #include "src/slurmctld/licenses.h"
+#if CPLSLURM_SERIES < 2405
+#include "src/slurmctld/gres_ctld.h"
+#define SWITCH_INIT switch_init
+#else
 #include "src/stepmgr/gres_stepmgr.h"
+#define SWITCH_INIT switch_g_init
+#endif
 #endif
 
 /* slurmctld's own data, which plugins see as weak symbols. */
@@ -49,7 +55,7 @@ uint16_t slurm_job_preempt_mode(job_record_t *job_ptr)
 	return PREEMPT_MODE_OFF;
 }
 
-#if CPLSLURM_SERIES < 2302
+#if CPLSLURM_SERIES < 2405
 #define GRES(function) gres_ctld_##function
 #else
 #define GRES(function) gres_stepmgr_##function
@@ -109,10 +115,9 @@ bool job_overlap_and_running(bitstr_t *node_map, job_record_t *job_ptr)
 
 #else
 
-void gres_stepmgr_job_build_details(cplslurm_list *job_gres_list, char *nodes,
-                                    uint32_t *gres_detail_cnt,
-                                    char ***gres_detail_str,
-                                    char **total_gres_str)
+void GRES(job_build_details)(cplslurm_list *job_gres_list, char *nodes,
+                             uint32_t *gres_detail_cnt,
+                             char ***gres_detail_str, char **total_gres_str)
 {
 }
 
@@ -121,6 +126,8 @@ bool job_overlap_and_running(bitstr_t *node_map, cplslurm_list *license_list,
 {
 	return false;
 }
+
+#if CPLSLURM_SERIES >= 2405
 
 uint16_t job_mgr_determine_cpus_per_core(job_details_t *details, int node_inx)
 {
@@ -143,14 +150,20 @@ void node_mgr_make_node_blocked(job_record_t *job_ptr, bool set)
 {
 }
 
+#endif
+
 cplslurm_list *license_copy(cplslurm_list *license_list_src)
 {
 	return NULL;
 }
 
 int license_job_test_with_list(job_record_t *job_ptr, time_t when, bool reboot,
+#if CPLSLURM_SERIES < 2411
+                               cplslurm_list *license_list)
+#else
                                cplslurm_list *license_list,
                                bool check_preempt_licenses)
+#endif
 {
 	return SLURM_SUCCESS;
 }
@@ -193,6 +206,7 @@ licenses_t *license_find_rec_by_id(cplslurm_list *license_list,
 	return NULL;
 }
 
+#if CPLSLURM_SERIES >= 2511
 uint16_t hres_select_find_leaf(hres_select_t *hres_select, int node_inx)
 {
 	return 0;
@@ -201,6 +215,7 @@ uint16_t hres_select_find_leaf(hres_select_t *hres_select, int node_inx)
 void hres_pre_select(job_record_t *job_ptr, bool test_only)
 {
 }
+#endif
 
 bool acct_policy_is_job_preempt_exempt(job_record_t *job_ptr)
 {
@@ -236,8 +251,9 @@ int slurmctld_gres(job_record_t *job, const char *gres)
 	char *per_node = NULL;
 	int rc;
 
-#if CPLSLURM_SERIES < 2411
-	xstrfmtcat(per_node, "gres:%s", gres);
+#if CPLSLURM_SERIES < 2405
+	xstrfmtcat(per_node, CPLSLURM_SERIES < 2302 ? "gres:%s" : "gres/%s",
+	           gres);
 	rc = gres_job_state_validate(
 	        NULL, NULL, NULL, per_node, NULL, NULL, NULL,
 	        &details->num_tasks, &details->min_nodes, &details->max_nodes,
@@ -265,7 +281,7 @@ int slurmctld_gres(job_record_t *job, const char *gres)
 	return rc;
 }
 
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 
 const char slurmctld_conf[] = "";
 
@@ -297,14 +313,13 @@ int slurmctld_job_test(void *plugins, const struct slurmctld_test *test)
 	            test->mode, NULL, &preemptees, (bitstr_t *)test->reserved);
 }
 
-int slurmctld_step_start(step_record_t *step)
-{
-	return select_g_step_start(step);
-}
-
 #else
 
+#if CPLSLURM_SERIES < 2405
+const char slurmctld_conf[] = "";
+#else
 const char slurmctld_conf[] = "SwitchType=switch/commplace\n";
+#endif
 
 void slurmctld_partition(part_record_t *part)
 {
@@ -316,7 +331,7 @@ int slurmctld_start(void)
 	/* As in slurmctld: at a restart topology and switch stay. */
 	static bool started;
 
-	if (!started && (topology_g_init() || switch_g_init(false)))
+	if (!started && (topology_g_init() || SWITCH_INIT(false)))
 		return SLURM_ERROR;
 	started = true;
 #if CPLSLURM_SERIES < 2505
@@ -358,19 +373,34 @@ int slurmctld_job_test(void *plugins, const struct slurmctld_test *test)
 		}
 	}
 	rc = call(test->job, test->bitmap, test->min, test->max, test->req,
+#if CPLSLURM_SERIES < 2411
+	          test->mode, NULL, &preemptees, &except);
+#else
 	          test->mode, NULL, &preemptees, &except, NULL);
+#endif
 	for (int i = 0; test->reserved && i < node_record_count; i++)
 		bit_free(except.exc_cores[i]);
 	xfree(except.exc_cores);
 	return rc;
 }
 
+#endif
+
+#if CPLSLURM_SERIES < 2405
+
+int slurmctld_step_start(step_record_t *step)
+{
+	return select_g_step_start(step);
+}
+
+#else
+
 int slurmctld_step_start(step_record_t *step)
 {
 	dynamic_plugin_data_t *info = NULL;
 	int rc;
 
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2511
 	rc = switch_g_build_stepinfo(&info, step->step_layout, step);
 	switch_g_free_stepinfo(info);
 #else
@@ -394,6 +424,9 @@ void slurmctld_counted(int node, uint16_t *cpus, uint64_t *memory)
 	select_g_select_nodeinfo_get(record->select_nodeinfo,
 	                             SELECT_NODEDATA_MEM_ALLOC,
 	                             NODE_STATE_ALLOCATED, memory);
+#elif CPLSLURM_SERIES < 2605
+	*cpus = node_record_table_ptr[node]->alloc_cpus;
+	*memory = node_record_table_ptr[node]->alloc_memory;
 #else
 	*cpus = node_select_stats_array[node]->alloc_cpus;
 	*memory = node_select_stats_array[node]->alloc_memory;
@@ -414,7 +447,7 @@ slurm_step_layout_t *slurmctld_layout(job_record_t *job, int tasks,
 	        .task_dist = dist,
 	        .plane_size = job->details->ntasks_per_node,
 	};
-#if CPLSLURM_SERIES < 2505
+#if CPLSLURM_SERIES < 2605
 	/* Runs of nodes with as many. */
 	uint32_t once[nodes];
 

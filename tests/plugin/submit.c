@@ -17,7 +17,7 @@ char logged[8192];
 int log_lines, log_infos, log_errors;
 
 int (*submit)(job_desc_msg_t *, uint32_t, char **);
-int (*modify)(job_desc_msg_t *, job_record_t *, uint32_t);
+int (*modify)(job_desc_msg_t *, job_record_t *, CPLSLURM_MODIFY_TAIL);
 int (*plugin_init)(void);
 int (*plugin_fini)(void);
 
@@ -113,6 +113,7 @@ int load(void **state)
 
 	assert_non_null(mkdtemp(dir));
 	setenv("SLURM_CONF", in_dir("slurm.conf"), 1);
+	setenv("COMMPLACED", CPL_TEST_COMMPLACED, 1);
 	assert_int_equal(mkdir(in_dir("profiles"), 0755), 0);
 	snprintf(path, sizeof(path), "%s/.libs/job_submit_commplace.so",
 	         CPL_TEST_BUILDDIR);

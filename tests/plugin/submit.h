@@ -22,7 +22,7 @@ extern const char signature4[];
 /* The plugin and its hooks. */
 extern void *handle;
 extern int (*submit)(job_desc_msg_t *, uint32_t, char **);
-extern int (*modify)(job_desc_msg_t *, job_record_t *, uint32_t);
+extern int (*modify)(job_desc_msg_t *, job_record_t *, CPLSLURM_MODIFY_TAIL);
 extern int (*plugin_init)(void);
 extern int (*plugin_fini)(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the plugins read of a job's environment and of slurm.conf's place. */
-#include "slurm_compat.h"
+#include "ctld_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "site/config.h"
+
+#include "src/common/log.h"
 
 #define OPTION "_SLURM_SPANK_OPTION_commplace_"
 
@@ -66,7 +68,7 @@ static void test_config_stands_beside_slurm_conf(void **state)
 	} row[] = {
 	        {"/a/b/slurm.conf", "/a/b/commplace.conf"},
 	        {"/slurm.conf", "/commplace.conf"},
-	        {"slurm.conf", CPL_CONFIG_DEFAULT_PATH},
+	        {"slurm.conf", CPL_SLURM_CONF_DIR "/commplace.conf"},
 	};
 	char *path;
 
@@ -168,9 +170,78 @@ static void test_set_env(void **state)
 	xfree_array(env);
 }
 
+static int lines;
+static char said[1024];
+
+void slurm_log_var(const log_level_t level, const char *format, ...)
+{
+	size_t n = strlen(said);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(said + n, sizeof(said) - n, format, ap);
+	va_end(ap);
+	lines++;
+}
+
+int slurm_get_log_level(void)
+{
+	return LOG_LEVEL_DEBUG;
+}
+
+/* Plugins are named with their type or without. */
+static void test_what_is_missing(void **state)
+{
+	static char missing[] = "a", has[] = "commplace";
+	static const struct {
+		const char *list;
+		bool named;
+	} row[] = {
+	        {NULL, false},
+	        {"", false},
+	        {"commplace", true},
+	        {"task/commplace", true},
+	        {"task/affinity,task/commplace", true},
+	        {"task/commplace,task/affinity", true},
+	        {"affinity,commplace,cgroup", true},
+	        {"commplacex", false},
+	        {"commplac", false},
+	        {"xommplace", false},
+	        {"task/commplacex", false},
+	        {"task/commplac", false},
+	        {"task/xommplace", false},
+	        {"fask/commplace", false},
+	        {"task/", false},
+	        {",", false},
+	        {",commplace", true},
+	        {"task/affinity,task/cgroup", false},
+	};
+	int least = !cplslurm_lays_out();
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		for (int others = 0; others < 2; others++) {
+			slurm_conf.task_plugin = (char *)row[i].list;
+			slurm_conf.job_submit_plugins = others ? has : missing;
+			lines = *said = 0;
+			cplslurm_say_missing();
+			if (lines != least + !row[i].named + !others)
+				fail_msg("%s: %s", row[i].list, said);
+			assert_int_equal(strstr(said, "TaskPlugin") != NULL,
+			                 !row[i].named);
+		}
+	}
+	slurm_conf.task_plugin = slurm_conf.job_submit_plugins = NULL;
+	/* Not in slurmctld. */
+	assert_false(cplslurm_takes_charge());
+#if CPLSLURM_SERIES < 2505
+	assert_false(cplslurm_is_leaving());
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_what_is_missing),
 	        cmocka_unit_test(test_options_of_srun_end_at_the_program),
 	        cmocka_unit_test(test_marks),
 	        cmocka_unit_test(test_set_env),

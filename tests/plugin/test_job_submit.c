@@ -239,6 +239,9 @@ static void attached(void **state)
 
 #define STORE "UserProfileDir=/no/such/%U\n"
 #define LINE STORE "Match JobName=vasp* Record="
+/* The longest name that a profile may have, together with vasp. */
+#define N31 "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"
+#define N124 N31 N31 N31 N31
 
 /* Who is recorded, as what, and what else the job is told. */
 static void recorded(void **state)
@@ -259,6 +262,10 @@ static void recorded(void **state)
 	        {LINE "new", "", 4, true, "new", NULL},
 	        {LINE "%x", "", 8, true, "vasp", NULL},
 	        {LINE "a.%x.b", "", 4, true, "a.vasp.b", NULL},
+	        {LINE N124 "%x", "", 4, true, N124 "vasp", NULL},
+	        {LINE N124 "n%x", "", 4, true, NULL, NULL},
+	        /* more than a profile can have */
+	        {LINE "new", "", 4000000000, true, NULL, NULL},
 	        {LINE "milc", "", 4, true, NULL, NULL},
 	        {LINE "milc", "", 8, true, "milc", NULL},
 	        {LINE "milc RecordOneIn=1", "", 4, true, "milc", NULL},
@@ -276,7 +283,7 @@ static void recorded(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		char entry[64] = "", comment[64] = "";
+		char entry[256] = "", comment[256] = "";
 		struct job j;
 
 		put_config(row[i].config);
@@ -718,12 +725,22 @@ static void stock_partition(void **state)
 	done(&j);
 }
 
-static void modify_passes(void **state)
+/* A select plugin that is not there, or of another build: said once. */
+static void no_select_plugin(void **state)
 {
-	job_desc_msg_t d;
+	char *before = slurm_conf.select_type;
+	static char type[] = "select/cons_tres_commplace";
 
-	slurm_init_job_desc_msg(&d);
-	assert_int_equal(modify(&d, NULL, 1000), 0);
+	for (int i = 0; i < 2; i++) {
+		slurm_conf.select_type = type;
+		log_errors = 0;
+		assert_int_equal(rc_of("COMM_PROFILE=milc"), 0);
+		assert_int_equal(rc_of("COMM_PROFILE=gone"), EINVAL);
+		assert_int_equal(log_errors, 1);
+		assert_non_null(strstr(logged, "is of another build"));
+		slurm_conf.select_type = before;
+		plugin_fini();
+	}
 }
 
 static void symbols(void **state)
@@ -740,13 +757,13 @@ static void symbols(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	        T(symbols),          T(table),           T(tasks_of_nodes),
-	        T(comment_kept),     T(attached),        T(opted_out),
-	        T(partition),        T(facts),           T(lengths),
-	        T(long_facts),       T(numbers),         T(tasks_per_node),
-	        T(config_changes),   T(no_config),       T(modify_passes),
-	        T(names_in_the_log), T(stock_partition), T(nodes_only),
-	        T(recorded),         T(sampled),
+	        T(symbols),         T(table),      T(tasks_of_nodes),
+	        T(comment_kept),    T(attached),   T(opted_out),
+	        T(partition),       T(facts),      T(lengths),
+	        T(long_facts),      T(numbers),    T(tasks_per_node),
+	        T(config_changes),  T(no_config),  T(names_in_the_log),
+	        T(stock_partition), T(nodes_only), T(recorded),
+	        T(sampled),         T(no_select_plugin),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

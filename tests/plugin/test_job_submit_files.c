@@ -297,15 +297,67 @@ static void side_file(void **state)
 
 	put_file("large.coo", "# ranks 4\n0 1 100 1\n2 3 100 1\n");
 	snprintf(command, sizeof(command),
-	         "cd '%s' && '%s/commplace' signature import large.coo "
+	         "cd '%s' && '%s' signature import large.coo "
 	         "--format coo --binary -o profiles/large.json >/dev/null",
-	         dir, CPL_TEST_BUILDDIR);
+	         dir, CPL_TEST_COMMAND);
 	assert_int_equal(system(command), 0);
 	run(&j, "COMM_PROFILE=large", "x", 4, NULL);
 	if (j.rc)
 		fail_msg("%s", j.message);
 	done(&j);
 	assert_int_equal(rc_of("COMM_PROFILE=milc"), 0);
+}
+
+/* A profile that is not quite the job's is used, and the job is told so, however
+ * strict the site is. */
+static void what_is_told_of_profiles(void **state)
+{
+	static const struct {
+		const char *config, *name;
+		uint32_t tasks;
+		const char *message; /* NULL: none */
+	} row[] = {
+	        {"Rescale=yes", "ring", 24,
+	         "profile 'ring' was recorded at 16 ranks and is rescaled for "
+	         "24, fit error 0.0 %"},
+	        {"Rescale=yes RankMismatch=reject", "ring", 24,
+	         "profile 'ring' was recorded at 16 ranks and is rescaled for "
+	         "24, fit error 0.0 %"},
+	        {"", "drift", 4,
+	         "profile 'drift' drifts: it is 50.0 % from the one before it "
+	         "(commplace signature list drift)"},
+	        {"RankMismatch=reject", "drift", 4,
+	         "profile 'drift' drifts: it is 50.0 % from the one before it "
+	         "(commplace signature list drift)"},
+	        {"DriftDistance=60", "drift", 4, NULL},
+	        {"Rescale=yes", "ring", 16, NULL},
+	};
+
+	put_file("profiles/ring.json",
+	         "{\"format\": \"commplace-signature\", \"version\": 1, "
+	         "\"ranks\": 16, \"phases\": [{\"pattern\": {\"type\": "
+	         "\"stencil\", \"dims\": [16], \"points\": 3, "
+	         "\"periodic\": true, \"bytes\": 9}}]}");
+	put_file("profiles/drift.json",
+	         "{\"format\": \"commplace-signature\", \"version\": 1, "
+	         "\"ranks\": 4, \"recorded\": {\"installed\": "
+	         "{\"distance\": 0.5}}, \"phases\": [{\"traffic\": "
+	         "[[0, 1, 100, 1]]}]}");
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char env[64];
+		struct job j;
+
+		snprintf(env, sizeof(env), "COMM_PROFILE=%s", row[i].name);
+		put_config(row[i].config);
+		run(&j, env, "x", row[i].tasks, NULL);
+		if (j.rc || !row[i].message != !j.message ||
+		    (j.message && !strstr(j.message, row[i].message)))
+			fail_msg("row %zu: %d %s", i, j.rc,
+			         j.message ? j.message : "");
+		done(&j);
+	}
+	unlink(in_dir("profiles/ring.json"));
+	unlink(in_dir("profiles/drift.json"));
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, submit_start, submit_stop)
@@ -318,6 +370,7 @@ int main(void)
 	        T(many_profiles),      T(file_system_hangs),
 	        T(profiles_of_others), T(folder_unreadable),
 	        T(side_file),          T(users_unknown_to_the_host),
+	        T(what_is_told_of_profiles),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

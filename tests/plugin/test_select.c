@@ -67,6 +67,63 @@ static void test_shares_its_engine(void **state)
 	dlclose(plugin);
 }
 
+/* Where the ranks of a job that gave nodes back are is not known any more, so
+ * it is no background. */
+static void test_resized_jobs_are_no_background(void **state)
+{
+	struct job_options options = {.nodes = 8,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16"};
+	job_record_t *holder = controller_job(&options), *job;
+	struct cpl_record *record;
+	char dir[512];
+	int node;
+
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	free(controller_run(holder));
+	for (int resized = 0; resized < 2; resized++) {
+		if (resized) {
+			node = (int)bit_ffs(holder->node_bitmap);
+			assert_int_equal(
+			        select_g_job_resized(
+			                holder, node_record_table_ptr[node]),
+			        0);
+		}
+		job = controller_job(&options);
+		free(controller_run(job));
+		assert_true(oracle_record(job->job_id, false));
+		record = cpl_record_find(dir, job->job_id, NULL, NULL);
+		assert_non_null(record);
+		assert_int_equal(record->n_background, !resized);
+		cpl_record_free(record);
+		finish(job);
+	}
+	finish(holder);
+}
+
+/* What a step manager gets of a job, from 24.05 on. */
+static void test_hands_jobs_over(void **state)
+{
+	struct job_options options = {.nodes = 4,
+	                              .tasks = 16,
+	                              .exclusive = true,
+	                              .profile = "ring16"};
+	void *plugin = dlopen(PLUGIN, RTLD_LAZY | RTLD_NOLOAD);
+	const struct cplslurm_share *share = dlsym(plugin, CPLSLURM_SHARE_NAME);
+	job_record_t *job = controller_job(&options);
+	unsigned char *data;
+	size_t size = 0;
+
+	free(controller_run(job));
+	data = share->handover(job, 1 << 20, &size);
+	assert_non_null(data);
+	assert_true(size > 0);
+	free(data);
+	finish(job);
+	dlclose(plugin);
+}
+
 /* An engine of its own would look at its files at each submission. */
 static void test_job_submit_finds_the_engine(void **state)
 {
@@ -558,6 +615,26 @@ static void test_nodes_without_memory_are_not_free(void **state)
 }
 
 /* n2 has one core left beside the reservation, n3 has three. */
+static void test_reserved_nodes_are_not_whole(void **state)
+{
+	struct job_options options = {.nodes = 4,
+	                              .tasks_per_node = 2,
+	                              .exclusive = true,
+	                              .policy = "linear"};
+	job_record_t *job = controller_job(&options);
+	char *nodes;
+
+	controller_reserved =
+	        bit_alloc((int)cr_get_coremap_offset(MACHINE_NODES));
+	bit_set(controller_reserved, 8);
+	bit_set(controller_reserved, 12);
+	nodes = controller_run(job);
+	FREE_NULL_BITMAP(controller_reserved);
+	assert_string_equal(nodes, "n[0-1,5-6]");
+	free(nodes);
+	finish(job);
+}
+
 static void test_reserved_cores_are_not_free(void **state)
 {
 	struct job_options options = {
@@ -712,6 +789,8 @@ int main(void)
 	        cmocka_unit_test(test_exports_the_hooks_and_nothing_else),
 	        cmocka_unit_test(test_shares_its_engine),
 	        cmocka_unit_test(test_job_submit_finds_the_engine),
+	        T(test_resized_jobs_are_no_background),
+	        T(test_hands_jobs_over),
 	        T(test_every_policy_and_size),
 	        T(test_profile_alone_means_auto),
 	        T(test_partly_taken_nodes_are_free_for_small_jobs),
@@ -732,6 +811,7 @@ int main(void)
 	        T(test_comment_keeps_what_others_wrote),
 	        T(test_nodes_without_memory_are_not_free),
 	        T(test_reserved_cores_are_not_free),
+	        T(test_reserved_nodes_are_not_whole),
 	        T(test_observed_jobs_load_the_stock_nodes),
 	        T(test_a_busy_machine),
 #undef T

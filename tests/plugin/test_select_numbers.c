@@ -179,7 +179,7 @@ static void test_laid_out_in_time(void **state)
 		job->details->num_tasks = tasks[i];
 		job->details->overcommit = 1;
 		job->details->task_dist = SLURM_DIST_PLANE;
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2405
 		job->details->plane_size = NO_VAL16 - 1;
 #else
 		job->details->mc_ptr->plane_size = NO_VAL16 - 1;

@@ -10,6 +10,7 @@
 #include "busy.h"
 #include "slurmd.h"
 
+#include "binding/launch.h"
 #include "site/record.h"
 #include "slurmd.h"
 
@@ -33,6 +34,9 @@ static void test_steps_follow_the_plan(void **state)
 	block = controller_step(job, 16, SLURM_DIST_BLOCK, "srun -m block x");
 	got = controller_step(job, 16, SLURM_DIST_BLOCK, "srun ./x");
 	assert_string_equal(got, want);
+	/* Nor does srun state one that is not known. */
+	assert_same(strdup(got),
+	            controller_step(job, 16, SLURM_DIST_UNKNOWN, "srun ./x"));
 	/* The profile is one whose ranks are worth moving. */
 	assert_string_not_equal(got, block);
 	/* "-m" of the program is no distribution. */
@@ -221,6 +225,14 @@ static const char *variable_of(const job_record_t *job, const char *name)
 	return found;
 }
 
+static void append(job_record_t *job, const char *entry)
+{
+	job_details_t *details = job->details;
+
+	xrecalloc(details->env_sup, details->env_cnt + 1u, sizeof(char *));
+	details->env_sup[details->env_cnt++] = xstrdup(entry);
+}
+
 /* The order of a component goes to the script, which the first one has. */
 static void test_orders_of_components(void **state)
 {
@@ -238,8 +250,22 @@ static void test_orders_of_components(void **state)
 			job[i]->het_job_offset = (uint32_t)i;
 		}
 		job[0]->batch_flag = (uint16_t)batch;
+		/* The order of a run before goes, what looks like it stays. */
+		if (batch) {
+			append(job[0], "COMMPLACE_RANKS_HET_GROUP_0=old");
+			append(job[0], "COMMPLACE_RANKS_HET_GROUP_00=mine");
+		}
 		for (int i = 0; i < 2; i++)
 			free(controller_run(job[i]));
+		assert_int_equal(job[0]->details->env_cnt, batch ? 3 : 0);
+		if (batch)
+			assert_string_not_equal(
+			        variable_of(job[0],
+			                    "COMMPLACE_RANKS_HET_GROUP_0"),
+			        "old");
+		assert_int_equal(
+		        !variable_of(job[0], "COMMPLACE_RANKS_HET_GROUP_00"),
+		        !batch);
 		assert_int_equal(!variable_of(job[0],
 		                              "COMMPLACE_RANKS_HET_GROUP_0"),
 		                 !batch);
@@ -360,7 +386,77 @@ static void test_plan_survives_a_restart(void **state)
 	finish(job);
 }
 
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
+static bool in_slurmctld = true;
+
+bool running_in_slurmctld(void)
+{
+	return in_slurmctld;
+}
+
+/* What slurmd makes of a message; slurmctld takes nothing of it. */
+static void test_excerpts_of_messages(void **state)
+{
+	void *plugin =
+	        dlopen(CPL_TEST_PLUGIN_DIR "/select_cons_tres_commplace.so",
+	               RTLD_LAZY | RTLD_NOLOAD);
+	int (*get)(select_jobinfo_t *, int, void *);
+	int (*set)(select_jobinfo_t *, int, void *);
+	int (*release)(select_jobinfo_t *);
+	int (*pack)(select_jobinfo_t *, buf_t *, uint16_t);
+	int (*unpack)(select_jobinfo_t **, buf_t *, uint16_t);
+	static const struct {
+		uint32_t size, cut;
+		bool slurmctld;
+		int rc;
+		bool there;
+	} row[] = {
+	        {4, 0, false, SLURM_SUCCESS, true},
+	        {CPL_LAUNCH_MAX_BYTES, 0, false, SLURM_SUCCESS, true},
+	        {CPL_LAUNCH_MAX_BYTES + 1, 0, false, SLURM_SUCCESS, false},
+	        {0, 0, false, SLURM_SUCCESS, false},
+	        {4, 0, true, SLURM_SUCCESS, false},
+	        {4, 1, false, SLURM_ERROR, false},
+	};
+	char *data = calloc(1, CPL_LAUNCH_MAX_BYTES + 1);
+
+	*(void **)&get = dlsym(plugin, "select_p_select_jobinfo_get");
+	*(void **)&set = dlsym(plugin, "select_p_select_jobinfo_set");
+	*(void **)&release = dlsym(plugin, "select_p_select_jobinfo_free");
+	*(void **)&pack = dlsym(plugin, "select_p_select_jobinfo_pack");
+	*(void **)&unpack = dlsym(plugin, "select_p_select_jobinfo_unpack");
+	strcpy(data, "abc");
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		buf_t *buffer = init_buf(1024);
+		struct {
+			uint32_t magic, size;
+			void *data;
+		} first = {0x43504a49, row[i].size, data};
+		struct cplslurm_excerpt out = {NULL, 0};
+		select_jobinfo_t *read = (select_jobinfo_t *)&first;
+
+		pack(read, buffer, SLURM_PROTOCOL_VERSION);
+		buffer->size = get_buf_offset(buffer) - row[i].cut;
+		set_buf_offset(buffer, 0);
+		in_slurmctld = row[i].slurmctld;
+		assert_int_equal(unpack(&read, buffer, SLURM_PROTOCOL_VERSION),
+		                 row[i].rc);
+		in_slurmctld = true;
+		assert_int_equal(get(read, CPLSLURM_JOBDATA_EXCERPT, &out),
+		                 row[i].there ? SLURM_SUCCESS : SLURM_ERROR);
+		assert_int_equal(out.size, row[i].there ? row[i].size : 0);
+		if (row[i].there)
+			assert_string_equal(out.data, "abc");
+		assert_int_equal(set(read, CPLSLURM_JOBDATA_EXCERPT, NULL), 0);
+		assert_int_equal(get(read, CPLSLURM_JOBDATA_EXCERPT, &out),
+		                 SLURM_ERROR);
+		assert_int_equal(release(read), SLURM_SUCCESS);
+		free_buf(buffer);
+	}
+	free(data);
+	dlclose(plugin);
+}
+
 /* What travels belongs to one holder at a time: the copy takes it along. */
 static void test_excerpts_change_hands(void **state)
 {
@@ -406,8 +502,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 		cmocka_unit_test(test_excerpts_change_hands),
+		cmocka_unit_test(test_excerpts_of_messages),
 #endif
 		T(test_steps_follow_the_plan),
 		T(test_steps_that_keep_the_default),

@@ -184,6 +184,88 @@ static void test_cores_of_jobs(void **state)
 	controller_end(job);
 }
 
+/* A job that is not as it was counted: all is counted anew. */
+static void test_what_does_not_fit(void **state)
+{
+	struct job_options options = {
+	        .nodes = 2, .tasks_per_node = 2, .memory = 100};
+	job_record_t *job = controller_job(&options);
+	job_resources_t *got;
+	bitstr_t *nodes, *wide;
+	uint64_t *memory;
+	int node, core;
+
+	slurm_conf.select_type_param |= CR_MEMORY;
+	free(controller_run(job));
+	got = job->job_resrcs;
+	node = (int)bit_ffs(got->node_bitmap);
+	memory = &got->memory_allocated[0];
+	cplslurm_usage_forget();
+	assert_int_equal(cplslurm_usage()->memory[node], *memory);
+	/* Begun twice, or ended with more memory or cores than it had. */
+	for (int i = 0; i < 3; i++) {
+		core = (int)bit_ffc(got->core_bitmap);
+		*memory += 10;
+		if (i == 2) {
+			*memory -= 15;
+			bit_set(got->core_bitmap, core);
+		}
+		if (i)
+			cplslurm_usage_ended(job);
+		else
+			cplslurm_usage_began(job);
+		assert_int_equal(cplslurm_usage()->memory[node], *memory);
+		assert_int_equal(cplslurm_usage()->cpus[node], i == 2 ? 3 : 2);
+		if (i == 2)
+			bit_clear(got->core_bitmap, core);
+	}
+	/* On nodes that nobody knows: nothing can be told. */
+	nodes = got->node_bitmap;
+	wide = bit_alloc(MACHINE_NODES + 1);
+	bit_set(wide, MACHINE_NODES);
+	got->node_bitmap = wide;
+	cplslurm_usage_forget();
+	assert_null(cplslurm_usage());
+	got->node_bitmap = nodes;
+	FREE_NULL_BITMAP(wide);
+	assert_non_null(cplslurm_usage());
+	/* One that is unknown ends without a trace. */
+	cplslurm_usage_ended(job);
+	cplslurm_usage_ended(job);
+	assert_int_equal(cplslurm_usage()->memory[node], 0);
+	cplslurm_usage_forget();
+	*memory = 100;
+	controller_end(job);
+}
+
+/* More than the table of them begins with, ended and begun again in any order. */
+static void test_many_jobs(void **state)
+{
+	enum { MANY = 150 };
+	struct job_options options = {.nodes = 1, .tasks_per_node = 1};
+	job_record_t *job[MANY];
+
+	cplslurm_usage_forget();
+	assert_int_equal(compare(JOBS + 1), 0);
+	for (int i = 0; i < MANY; i++) {
+		job[i] = controller_job(&options);
+		free(controller_run(job[i]));
+		cplslurm_usage_began(job[i]);
+	}
+	assert_true(compare(JOBS + 2) > 0);
+	for (int i = 0; i < MANY; i++)
+		cplslurm_usage_ended(job[i * 7 % MANY]);
+	for (int i = 0; i < node_record_count; i++)
+		assert_int_equal(cplslurm_usage()->cpus[i], 0);
+	for (int i = 0; i < MANY; i++)
+		cplslurm_usage_began(job[i * 101 % MANY]);
+	compare(JOBS + 3);
+	for (int i = 0; i < MANY; i++) {
+		end(job[i]);
+		compare(JOBS + 4);
+	}
+}
+
 static int set_up(void **state)
 {
 	controller_start("cons_tres_commplace");
@@ -201,6 +283,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_counts_are_those_of_cons_tres),
 	        cmocka_unit_test(test_cores_of_jobs),
+	        cmocka_unit_test(test_what_does_not_fit),
+	        cmocka_unit_test(test_many_jobs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

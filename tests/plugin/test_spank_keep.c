@@ -122,6 +122,19 @@ int poll(struct pollfd *fd, nfds_t n, int timeout)
 	return ready;
 }
 
+/* A signal comes before the next bytes do. */
+static bool interrupted;
+
+ssize_t read(int fd, void *bytes, size_t size)
+{
+	if (interrupted) {
+		interrupted = false;
+		errno = EINTR;
+		return -1;
+	}
+	return syscall(SYS_read, fd, bytes, size);
+}
+
 static pid_t reap(pid_t pid, int *status, int options)
 {
 	return (pid_t)syscall(SYS_wait4, pid, status, options, NULL);
@@ -275,6 +288,7 @@ static void test_what_it_is(void **state)
 {
 	char want[256];
 
+	interrupted = true;
 	end_of_job(SAYS);
 	snprintf(want, sizeof(want),
 	         "commplace: --comm-record: signature install --user "
@@ -412,18 +426,27 @@ static void test_a_home_that_hangs(void **state)
 	}
 }
 
+spank_err_t spank_job_control_setenv(spank_t sp, const char *name,
+                                     const char *value, int overwrite)
+{
+	return ESPANK_SUCCESS;
+}
+
 /* An srun that ends well, in this environment from its beginning and as its
  * allocation came: "COMM_RECORD=app" without the names' beginning. */
 struct srun {
 	const char *job, *before;           /* of a job around it */
 	const char *record, *store, *words; /* words: "": none */
+	const char *allocator;              /* salloc or sbatch in its place */
 };
 
 static void run_srun(const struct srun *s)
 {
 	void *handle = spank_open();
 
-	context = S_CTX_LOCAL;
+	context = s->allocator ? S_CTX_ALLOCATOR : S_CTX_LOCAL;
+	if (s->allocator)
+		program_invocation_short_name = (char *)s->allocator;
 	how = SAYS;
 	asked = false;
 	unsetenv("COMMPLACE_USER_PROFILES");
@@ -448,14 +471,21 @@ static void test_by_the_sites_word(void **state)
 	static const struct srun row[] = {
 	        {NULL, NULL, "app", "/s/%u",
 	         "--recorded 9 -- app as %d with LANG=C PATH=/usr/bin:/bin "
-	         "HOME=/home/u COMMPLACE_USER_PROFILES=/s/%%u "},
-	        {NULL, NULL, NULL, "/s/%u", ""},
-	        {NULL, NULL, "none", "/s/%u", ""},
-	        {NULL, NULL, "--json", "/s/%u", ""},
-	        {NULL, NULL, "../app", "/s/%u", ""},
+	         "HOME=/home/u COMMPLACE_USER_PROFILES=/s/%%u ",
+	         NULL},
+	        {NULL, NULL, NULL, "/s/%u", "", NULL},
+	        {NULL, NULL, "none", "/s/%u", "", NULL},
+	        {NULL, NULL, "--json", "/s/%u", "", NULL},
+	        {NULL, NULL, "../app", "/s/%u", "", NULL},
 	        /* what a job around it left, or keeps itself */
-	        {NULL, "old", NULL, NULL, ""},
-	        {"7", "app", NULL, NULL, ""},
+	        {NULL, "old", NULL, NULL, "", NULL},
+	        {"7", "app", NULL, NULL, "", NULL},
+	        /* salloc sees to its own job, inside of another, too */
+	        {"7", NULL, "app", NULL,
+	         "--recorded 7 -- app as %d with LANG=C PATH=/usr/bin:/bin "
+	         "HOME=/home/u ",
+	         "salloc"},
+	        {NULL, NULL, "app", NULL, "", "sbatch"},
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {

@@ -290,6 +290,10 @@ static void a_rankfile_has_cpus(void **state)
 	         "rank 0=n9 slot=0\nrank 1=n9 slot=1\n"
 	         "rank 2=n1 slot=0\nrank 3=n1 slot=1\n",
 	         ""},
+	        {"2(x3)", "0",
+	         "rank 0=n9 slot=0\nrank 1=n9 slot=1\n"
+	         "rank 2=n1 slot=0\nrank 3=n1 slot=1\n",
+	         ""},
 	        {"2,2,1", NULL, NULL, "n9 has 1 CPUs of the job for 2 ranks of 1"},
 	        {"2,2", NULL, NULL, "CPUS_PER_NODE=2,2 does not say the CPUs of 3"},
 	        {"2(x4)", NULL, NULL, "does not say"},

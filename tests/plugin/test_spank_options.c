@@ -3,12 +3,18 @@
  * The SPANK plugin in a program that stands in for Slurm: it defines the
  * spank_* functions that the plugin calls and loads the real .so.
  */
+#include "commplace-config.h"
+
 #include "spank.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MAX 8
 
@@ -63,10 +69,20 @@ spank_err_t spank_setenv(spank_t sp, const char *name, const char *value,
 	return ESPANK_SUCCESS;
 }
 
+static const char *home, *preloaded;
 static const char *copies; /* SLURM_SPANK_COMM_PROFILE in the job's env */
 
 spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
 {
+	if (!strcmp(name, "LD_PRELOAD") || !strcmp(name, "HOME")) {
+		const char *held = *name == 'H' ? home : preloaded;
+
+		if (!held)
+			return ESPANK_ENV_NOEXIST;
+		return snprintf(value, (size_t)size, "%s", held) < size
+		               ? ESPANK_SUCCESS
+		               : ESPANK_NOSPACE;
+	}
 	if (!copies || strcmp(name, "SLURM_SPANK_COMM_PROFILE"))
 		return ESPANK_ENV_NOEXIST;
 	if (snprintf(value, (size_t)size, "%s", copies) >= size)
@@ -75,6 +91,16 @@ spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
 }
 
 void slurm_error(const char *format, ...)
+{
+	size_t n = strlen(logged);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(logged + n, sizeof(logged) - n, format, ap);
+	va_end(ap);
+}
+
+void slurm_info(const char *format, ...)
 {
 	size_t n = strlen(logged);
 	va_list ap;
@@ -190,6 +216,7 @@ static void values(void **state)
 	         "no placement policy 'best'; it must be one of auto, traffic, "
 	         "linear"},
 	        {"placement-policy", "", -1, "no placement policy"},
+	        {"placement-policy", "linear:4", -1, "takes no option"},
 	        {"rank-mapping", "greedyallc", 0, ""},
 	        {"rank-mapping", "default", 0, ""},
 	        {"rank-mapping", "fastest", -1, "greedyallc"},
@@ -270,6 +297,59 @@ static void handed_on(void **state)
 	}
 }
 
+/* What commands do when they end. */
+static int n_exits;
+
+int on_exit(void (*function)(int, void *), void *arg)
+{
+	n_exits++;
+	return 0;
+}
+
+/* salloc and srun keep what is recorded, unless the job around it does, which is
+ * sbatch's. */
+static void who_keeps(void **state)
+{
+	static const struct {
+		spank_context_t context;
+		const char *program, *job, *of_job, *name;
+		int exits;
+	} row[] = {
+	        {S_CTX_LOCAL, "srun", NULL, NULL, "app", 1},
+	        {S_CTX_LOCAL, "srun", "7", NULL, "app", 1},
+	        {S_CTX_LOCAL, "srun", "7", "other", "app", 1},
+	        {S_CTX_LOCAL, "srun", "7", "app", "app", 0},
+	        {S_CTX_LOCAL, "srun", NULL, "app", "app", 1},
+	        {S_CTX_LOCAL, "srun", NULL, NULL, "none", 0},
+	        {S_CTX_ALLOCATOR, "salloc", NULL, NULL, "app", 1},
+	        {S_CTX_ALLOCATOR, "salloc", "7", "app", "app", 1},
+	        {S_CTX_ALLOCATOR, "sbatch", NULL, NULL, "app", 0},
+	};
+	char *own = program_invocation_short_name;
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		unload(state);
+		unsetenv("SLURM_JOB_ID");
+		unsetenv("SLURM_SPANK_COMM_RECORD");
+		assert_int_equal(load(state), 0);
+		context_now = row[i].context;
+		program_invocation_short_name = (char *)row[i].program;
+		n_exits = 0;
+		if (row[i].job)
+			setenv("SLURM_JOB_ID", row[i].job, 1);
+		if (row[i].of_job)
+			setenv("SLURM_SPANK_COMM_RECORD", row[i].of_job, 1);
+		plugin_init(NULL, 0, NULL);
+		assert_int_equal(give("comm-record", row[i].name, 0), 0);
+		assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
+		if (n_exits != row[i].exits)
+			fail_msg("row %zu: %d", i, n_exits);
+	}
+	program_invocation_short_name = own;
+	unsetenv("SLURM_JOB_ID");
+	unsetenv("SLURM_SPANK_COMM_RECORD");
+}
+
 static void nothing_given(void **state)
 {
 	setenv("COMM_PROFILE", "users-own", 1);
@@ -323,7 +403,7 @@ static void remote_copy(void **state)
 	} row[] = {
 	        {"milc", NULL, "COMM_PROFILE=milc"},
 	        {"milc", "other", "COMM_PROFILE=other"},
-	        {"milc", "none", ""},
+	        {"milc", "None", ""},
 	        {"none", NULL, ""},
 	        {"../x", NULL, ""},
 	        {NULL, NULL, ""},
@@ -345,14 +425,143 @@ static void remote_copy(void **state)
 	copies = NULL;
 }
 
+#define R CPL_TEST_RECORDER
+
+static bool installed;
+
+int access(const char *path, int mode)
+{
+	return !strcmp(path, R) && installed ? 0 : -1;
+}
+
+/* What a recorded job's tasks are given, and those of a user who declines. */
+static void recording(void **state)
+{
+	static char long_list[8192];
+	static const struct {
+		const char *name, *home, *before, *task;
+	} row[] = {
+	        {"none", "/h", NULL, ""},
+	        {"none", "/h", "/a", ""},
+	        {"none", "/h", R, "LD_PRELOAD="},
+	        {"none", "/h", R ":/a", "LD_PRELOAD=/a"},
+	        {"none", "/h", "/a:" R, "LD_PRELOAD=/a"},
+	        {"none", "/h", "/a:" R ":/b", "LD_PRELOAD=/a:/b"},
+	        {"none", "/h", long_list, ""},
+#define OUT                                                                    \
+	"COMMPLACE_RECORD_DIR=/h/.commplace/recording "                        \
+	"COMMPLACE_RECORD_NAME=app"
+	        {"app", "/h", NULL, OUT " LD_PRELOAD=" R " COMM_RECORD=app"},
+	        {"app", "/h", "/a", OUT " LD_PRELOAD=/a:" R " COMM_RECORD=app"},
+	        {"app", "/h", "/a:" R, OUT " COMM_RECORD=app"},
+	        {"app", "/h", long_list, OUT " COMM_RECORD=app"},
+	        {"app", "h", NULL, "COMM_RECORD=app"},
+	        {"app", NULL, NULL, "COMM_RECORD=app"},
+	        {"app", long_list, NULL, "COMM_RECORD=app"},
+	};
+
+	memset(long_list, '/', sizeof(long_list) - 1);
+	for (size_t i = 0; i < 2 * sizeof(row) / sizeof(*row); i++) {
+		size_t k = i / 2;
+		bool none = !strcmp(row[k].name, "none");
+
+		installed = i % 2 == 0;
+		unload(state);
+		assert_int_equal(load(state), 0);
+		home = row[k].home;
+		preloaded = row[k].before;
+		context_now = S_CTX_REMOTE;
+		plugin_init(NULL, 0, NULL);
+		give("comm-record", row[k].name, 1);
+		assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
+		assert_string_equal(task, installed || none
+		                                  ? row[k].task
+		                                  : "COMM_RECORD=app");
+		assert_int_equal(strstr(logged, "the job is not recorded") !=
+		                         NULL,
+		                 !installed && !none);
+	}
+	home = preloaded = NULL;
+}
+
+static int forked_task, looked_for;
+static bool task_plugin;
+static spank_err_t item_rc;
+
+spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
+{
+	va_list ap;
+
+	assert_int_equal(item, S_TASK_ID);
+	va_start(ap, item);
+	*va_arg(ap, int *) = 3;
+	va_end(ap);
+	return item_rc;
+}
+
+void cpltask_forked(uint32_t which);
+void cpltask_forked(uint32_t which)
+{
+	forked_task = (int)which;
+}
+
+/* The task plugin beside ours, where it is loaded: this program. */
+void *dlopen(const char *path, int flags)
+{
+	static void *(*real)(const char *, int);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+	if (!path || !strstr(path, "task_commplace"))
+		return real(path, flags);
+	assert_string_equal(path, CPL_TEST_BUILDDIR "/.libs/task_commplace.so");
+	assert_true(flags & RTLD_NOLOAD);
+	looked_for++;
+	return task_plugin ? real(NULL, RTLD_LAZY) : NULL;
+}
+
+/* It hears that a task was forked, from 23.02 on. */
+static void forks(void **state)
+{
+	static const struct {
+		bool there;
+		spank_err_t rc;
+		int task;
+	} row[] = {
+	        {true, ESPANK_SUCCESS, 3},
+	        {false, ESPANK_SUCCESS, -1},
+	        {true, ESPANK_BAD_ARG, -1},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		spank_f *post_fork = spank_entry(handle, "task_post_fork");
+		pid_t pid = fork();
+		int status, good = 0;
+
+		task_plugin = row[i].there;
+		item_rc = row[i].rc;
+		/* In a process each, which looks once. */
+		for (int k = 0; !pid && k < 2; k++) {
+			forked_task = -1;
+			good += !post_fork(NULL, 0, NULL) &&
+			        forked_task == row[i].task;
+		}
+		if (!pid)
+			_exit(good != 2 || looked_for != 1);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, load, unload)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        T(symbols),        T(contexts),  T(arguments),     T(values),
-	        T(long_values),    T(handed_on), T(nothing_given), T(opted_out),
-	        T(cannot_hand_on), T(remote),    T(remote_copy),
+	        T(long_values),    T(handed_on), T(who_keeps), T(nothing_given), T(opted_out),
+	        T(cannot_hand_on), T(remote),    T(remote_copy),   T(recording),
+	        T(forks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

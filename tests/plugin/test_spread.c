@@ -204,12 +204,30 @@ static void test_none(void **state)
 	free(host);
 }
 
+/* By the ranks of nodes, those of one rank as they come. */
+static void test_ranks_of_nodes(void **state)
+{
+	static const uint16_t cpus[] = {2, 1, 1, 1};
+	static const uint32_t node_ranks[] = {5, 0, 5, 1};
+	static const int want[] = {1, 3, 0, 0, 2};
+	struct cplslurm_spread over = {.cpus = cpus,
+	                               .n = 4,
+	                               .dist = SLURM_DIST_BLOCK,
+	                               .cpus_per_task = 1,
+	                               .node_ranks = node_ranks};
+	int host[5];
+
+	assert_int_equal(cplslurm_lay_out(&over, 5, host), 0);
+	assert_memory_equal(host, want, sizeof(want));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_as_slurm_packed),
 	        cmocka_unit_test(test_as_slurm),
 	        cmocka_unit_test(test_none),
+	        cmocka_unit_test(test_ranks_of_nodes),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

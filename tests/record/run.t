@@ -207,13 +207,14 @@ output=$(COMMPLACE_RECORD_OUT=/no/such/folder/x.json LD_PRELOAD=$LIBRARY \
 is "$? $output" "0 commplace-record: cannot write /no/such/folder/x.json: \
 No such file or directory" "a folder that is not there: one line, exit 0"
 
-# A folder for whatever a job runs: a file for each program
+# A folder for whatever a job runs: a file for each program. The job's variables are
+# the program's alone, since mpirun takes them for an allocation.
 mkdir programs
 for step in "" 3; do
 	env COMMPLACE_RECORD_DIR="$work/programs/new" LD_PRELOAD="$LIBRARY" \
-		SLURM_JOB_ID=17 ${step:+SLURM_STEP_ID=$step} \
-		mpirun -n 2 -x LD_PRELOAD -x COMMPLACE_RECORD_DIR -x SLURM_JOB_ID \
-		${step:+-x SLURM_STEP_ID} "$PROGRAMS/calls" scan >/dev/null 2>programs/err
+		mpirun -n 2 -x LD_PRELOAD -x COMMPLACE_RECORD_DIR \
+		env SLURM_JOB_ID=17 ${step:+SLURM_STEP_ID=$step} \
+		"$PROGRAMS/calls" scan >/dev/null 2>programs/err
 done
 is "$(ls programs/new | sed "s/\.$(hostname)\.[0-9]*\./.HOST.PID./" | paste -sd' ')" \
 	"17.3.HOST.PID.json 17.batch.HOST.PID.json" \

@@ -48,20 +48,15 @@
 # CLUSTER_N (number of pretended nodes), SLURM_CONF, PROFILES, NETWORK.
 
 COMMPLACE=$COMMPLACE_PREFIX/bin/commplace
-# The series of Slurm as a number: 2205, 2411, 2605.
-CLUSTER_SERIES=$(/usr/sbin/slurmctld-wlm -V | sed -n 's/.* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p')
-CLUSTER_STOCK_PLUGINS=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
+. "${BASH_SOURCE[0]%/*}/../tools/slurm.bash"
+CLUSTER_SERIES=$SLURM_SERIES
 # Packages put ours beside Slurm's.
-CLUSTER_PLUGINS=$CLUSTER_STOCK_PLUGINS
+CLUSTER_PLUGINS=$SLURM_STOCK_PLUGINS
 [ "$COMMPLACE_PREFIX" = /usr ] ||
-	CLUSTER_PLUGINS=$COMMPLACE_PREFIX/lib/slurm-wlm:$CLUSTER_STOCK_PLUGINS
-export PATH=$COMMPLACE_PREFIX/bin:/usr/sbin:/sbin:/usr/bin:/bin
+	CLUSTER_PLUGINS=$COMMPLACE_PREFIX/lib/slurm-wlm:$SLURM_STOCK_PLUGINS
+export PATH=$COMMPLACE_PREFIX/bin:$SLURM_PATH
 # MPI and PMIx look up the host's name, which in a bare root nobody knows.
 export RES_OPTIONS=timeout:1
-
-# Debian's links have these names, on which some of Slurm's code depends.
-slurmctld-wlm() { (exec -a slurmctld slurmctld-wlm "$@"); }
-slurmd-wlm() { (exec -a slurmd slurmd-wlm "$@"); }
 
 # wait_for SECONDS COMMAND...: poll until the command exits 0
 wait_for() {
@@ -316,7 +311,7 @@ cluster_start_ctld() {
 		$CLUSTER_CTLD_WRAP "$(command -v slurmctld)" -D "$@" -f "$SLURM_CONF" \
 			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&- &
 	else
-		slurmctld-wlm "$@" -f "$SLURM_CONF" \
+		slurmctld "$@" -f "$SLURM_CONF" \
 			>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&- ||
 			return 1
 	fi
@@ -346,7 +341,7 @@ cluster_reconfigure() {
 }
 
 cluster_start_slurmd() {
-	slurmd-wlm -N "$1" -f "$SLURM_CONF" \
+	slurmd -N "$1" -f "$SLURM_CONF" \
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }
 

@@ -23,7 +23,7 @@ whole() {
 	rm -rf "$ours" "$stock"
 	mkdir "$ours" "$stock"
 	cp "$COMMPLACE_PREFIX"/lib/slurm-wlm/*.so "$ours"
-	ln -s "$CLUSTER_STOCK_PLUGINS"/* "$stock"
+	ln -s "$SLURM_STOCK_PLUGINS"/* "$stock"
 	cp "$CLUSTER/etc/whole.conf" "$SLURM_CONF"
 }
 
@@ -46,12 +46,12 @@ refuses() {
 
 ctld_refuses() {
 	refuses "slurmctld, $1" "$2" bash -c \
-		'exec -a slurmctld slurmctld-wlm -D -f "$SLURM_CONF"'
+		'exec slurmctld -D -f "$SLURM_CONF"'
 }
 
 slurmd_refuses() {
 	refuses "slurmd, $1" "$2" bash -c \
-		'exec -a slurmd slurmd-wlm -D -N n15 -f "$SLURM_CONF"'
+		'exec slurmd -D -N n15 -f "$SLURM_CONF"'
 }
 
 # starts NAME REGEX: slurmctld comes up, and its log says that

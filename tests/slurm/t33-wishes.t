@@ -54,7 +54,7 @@ cluster_write_conf() {
 			sleep 0.1
 		done
 		mkdir -p -m 1777 $CLUSTER/spool/\$n $CLUSTER/tmp/\$n
-		(exec -a slurmd slurmd-wlm -b -N "\$n" -f $SLURM_CONF) \
+		(exec slurmd -b -N "\$n" -f $SLURM_CONF) \
 			>>$CLUSTER/log/slurmd.\$n.out 2>&1 </dev/null
 	done
 	END2

@@ -73,7 +73,7 @@ END
 script() {
 	printf '#!/bin/bash\n. ./env.sh\n%s\n' "$2" >"$home/$1"
 }
-if [ -e "$CLUSTER_STOCK_PLUGINS/mpi_pmix.so" ]; then
+if [ -e "$SLURM_STOCK_PLUGINS/mpi_pmix.so" ]; then
 	START='srun --mpi=pmix -n $SLURM_NTASKS'
 else
 	START='mpirun --host localhost:16 -n $SLURM_NTASKS'

@@ -92,10 +92,6 @@ END
 # What Slurm refuses, or keeps for a machine that is larger.
 long=$(printf 'x%.0s' {1..100000})
 parts=$(printf -- '-n1 --comm-profile=pairs8 : %.0s' {1..40})
-# Slurm's own layout of more tasks in planes than it counts on a node does not end,
-# which from 26.05 on slurmctld makes of each batch job, stock or not.
-[ "$CLUSTER_SERIES" -ge 2605 ] ||
-	plane_of_one="a plane of one|-N2 -n131071 -O -m plane=1 --placement-policy=linear"
 while IFS='|' read -r what options; do
 	reset_most
 	# shellcheck disable=SC2086
@@ -117,7 +113,7 @@ done <<-END
 	nodes|-N2147483647 --comm-profile=pairs8
 	up to so many nodes|-N1-2147483647 -n8 --comm-profile=pairs8
 	a plane|-N2 -n131070 -O -m plane=65533 --comm-profile=pairs8
-	${plane_of_one:-nothing|-N2}
+	a plane of one|-N2 -n131071 -O -m plane=1
 	elements of an array|-N2 -n8 --array=0-2147483647 --comm-profile=pairs8
 	an element's number|-N2 -n8 --array=2147483646 --comm-profile=pairs8
 	many parts|$parts -n1
@@ -129,6 +125,23 @@ done <<-END
 END
 is "$(find "$CLUSTER/decisions" -name '*.json' -size +64k | wc -l)" 0 \
 	"no record of a decision is large"
+
+# Slurm's own layout of more tasks in planes than it counts on a node never ends;
+# from 26.05 on slurmctld makes one of each batch job.
+planes=(-N2 -O -m plane=1)
+as_user sbatch -n131071 "${planes[@]}" --wrap='sleep 1' >"$CLUSTER/said" 2>&1
+ok $(($? == 0)) "more tasks in planes than Slurm counts are refused"
+like "$(cat "$CLUSTER/said")" "131071 tasks on 2 nodes.*another distribution" \
+	"with the reason and what to do"
+job=$(submit -H -n8 "${planes[@]}")
+as_user scontrol update "jobid=$job" numtasks=131071 >"$CLUSTER/said" 2>&1
+ok $(($? == 0)) "and as many of a pending job"
+like "$(scontrol show job "$job")" "NumTasks=8 " "which stays as it was"
+as_user scontrol release "$job"
+wait_running "$job"
+ok $? "and runs"
+near "$stock" "tasks in planes"
+cancel_all
 
 # In the saved state.
 job=$(submit -H "${big[@]}" --comm-profile=pairs8 --placement-policy=linear)

@@ -36,7 +36,7 @@ cluster_start_slurmd() {
 	[ "$1" != x0 ] || tree=$CLUSTER/node/tree.xml
 	env SLURM_CONF="$CLUSTER/node/slurm.conf" \
 		${tree:+HWLOC_XMLFILE="$tree"} \
-		bash -c 'exec -a slurmd slurmd-wlm "$@"' slurmd \
+		bash -c 'exec slurmd "$@"' slurmd \
 		-N "$1" -f "$CLUSTER/node/slurm.conf" \
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }

@@ -56,7 +56,7 @@ restart_slurmd() { # COMMAND...: while there is none
 	"$@"
 	starts=$((starts + 1))
 	if ((starts % 2)); then
-		(slurmd-wlm -D -N h0 -f "$SLURM_CONF" \
+		(slurmd -D -N h0 -f "$SLURM_CONF" \
 			>>"$CLUSTER/log/slurmd.h0.out" 2>&1 </dev/null 3>&- 4>&- &)
 		wait_for 20 [ -s "$file" ]
 	else

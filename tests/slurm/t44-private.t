@@ -15,10 +15,10 @@ on_exit 'rm -rf "$homes"'
 # What hang says is a rule for these calls on files, see tests/tools/faults.c.
 faults=$(mktemp -u /tmp/commplace-faults.XXXXXX)
 on_exit 'rm -f "$faults"*'
-slurmctld-wlm() {
+slurmctld() {
 	(export COMMPLACE_FAULTS="$faults" \
 		LD_PRELOAD="${COMMPLACE_BUILD:?}/tests/tools/.libs/faults.so"
-	exec -a slurmctld slurmctld-wlm "$@")
+	exec slurmctld "$@")
 }
 cluster_start
 chmod 755 "$homes"

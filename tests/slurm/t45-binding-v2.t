@@ -9,6 +9,7 @@
 # each.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/../tools/kernel.bash"
+. "${0%/*}/../tools/slurm.bash"
 : "${COMMPLACE_PREFIX:?COMMPLACE_PREFIX is not set: the directory of make install}"
 
 skip_all() {
@@ -29,16 +30,14 @@ find_kernel "$tmp" || skip_all "needs a kernel image"
 
 root=$tmp/root
 launches=${COMMPLACE_TEST_LAUNCHES:-10}
-# The series of Slurm as a number: 2205, 2411, 2605.
-series=$(/usr/sbin/slurmctld-wlm -V |
-	sed -n 's/.* \([0-9]*\)\.\([0-9]*\)\..*/\1\2/p')
-stock=$(dirname "$(ls /usr/lib/*/slurm-wlm/libslurmfull.so)")
+series=$SLURM_SERIES stock=$SLURM_STOCK_PLUGINS
 ours=$COMMPLACE_PREFIX/lib/slurm-wlm
-programs=(/bin/bash /usr/sbin/slurmctld-wlm /usr/sbin/slurmd-wlm
-	/usr/sbin/slurmstepd /usr/bin/srun /usr/bin/sbatch
-	/usr/bin/sinfo /usr/bin/scancel /usr/bin/scontrol /usr/sbin/munged
-	/usr/bin/taskset /usr/bin/setpriv /usr/bin/timeout
-	"$COMMPLACE_PREFIX/bin/commplace")
+programs=(/bin/bash "$COMMPLACE_PREFIX/bin/commplace"
+	"$COMMPLACE_PREFIX/sbin/commplaced")
+for f in slurmctld slurmd slurmstepd srun sbatch sinfo scancel scontrol munged \
+    taskset setpriv timeout; do
+	programs+=("$(PATH=$SLURM_PATH type -P $f)")
+done
 
 put() { # FILE [AS]: into the guest, by its own path
 	mkdir -p "$root${2:-$1}"
@@ -56,9 +55,6 @@ make_root() {
 		# Slurm's pmix plugins drag in all of Open MPI's libraries.
 		[[ "$f" == */mpi_pmix* ]] || put "$f"
 	done
-	# slurmd knows itself by this name; cgroup/v2 depends on it.
-	ln -s slurmd-wlm "$root/usr/sbin/slurmd"
-	ln -s slurmctld-wlm "$root/usr/sbin/slurmctld"
 	for f in $(find "$root" -type f -exec ldd {} + 2>/dev/null |
 		awk '$2 == "=>" && $3 ~ "^/" { print $3 }' | sort -u) \
 		/lib/*/libgcc_s.so.1 /lib/*/ld-linux-x86-64.so.2 \
@@ -237,10 +233,12 @@ write_guest() {
 	}
 	mark() { echo "second $SECONDS: $*"; }
 	nodes() { [ "$(sinfo -h -p both -o %t)" = idle ]; }
-	# From 26.05 on a job's directory has the name of its SLUID.
+	# From 26.05 on a job's directory has the name of its SLUID, which 25.11
+	# prints, too.
 	job_dir() {
-		local sluid
-		sluid=$(scontrol -d show job $1 | sed -n 's/.*SLUID=\(s[0-9A-Z]*\).*/\1/p')
+		local sluid=
+		[ SERIES -lt 2605 ] ||
+			sluid=$(scontrol -d show job $1 | sed -n 's/.*SLUID=\(s[0-9A-Z]*\).*/\1/p')
 		echo ${sluid:-job_$1}
 	}
 	jobs_left() {
@@ -370,7 +368,7 @@ write_guest() {
 	cat >"$root/init" <<-'END'
 	#!/bin/busybox sh
 	/bin/busybox --install -s /bin
-	export PATH=OURS/bin:/usr/bin:/usr/sbin:/bin
+	export PATH=OURS/bin:SLURMS
 	mount -t proc proc /proc
 	mount -t sysfs sys /sys
 	mount -t devtmpfs dev /dev
@@ -384,8 +382,8 @@ write_guest() {
 	bash /guest 2>&1 | grep -v '^find: .* No such file' >/dev/console
 	poweroff -f
 	END
-	sed -i "s|OURS|$COMMPLACE_PREFIX|" "$root/init"
-	sed -i "s|LAUNCHES|$launches|g" "$root/guest"
+	sed -i "s|OURS|$COMMPLACE_PREFIX|; s|SLURMS|$SLURM_PATH|" "$root/init"
+	sed -i "s|LAUNCHES|$launches|g; s|SERIES|$series|" "$root/guest"
 	chmod 755 "$root/init" "$root"/home/user/*
 	chmod -R go+rX "$root"
 	chown -R 1000:1000 "$root/home/user"

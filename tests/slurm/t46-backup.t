@@ -40,11 +40,11 @@ for host in $first $second; do
 	: >"$calls.$host.hits"
 done
 me=$first
-slurmctld-wlm() {
+slurmctld() {
 	unshare --uts env COMMPLACE_FAULTS="$calls.$me" bash -c '
 		echo "$0" >/proc/sys/kernel/hostname &&
 		export LD_PRELOAD="$1" && shift && exec -a slurmctld "$@"' \
-		"$me" "$tools/faults.so" "$(type -P slurmctld-wlm)" "$@"
+		"$me" "$tools/faults.so" "$(type -P slurmctld)" "$@"
 }
 cluster_start
 cluster_signature pairs8 8 pairs
@@ -55,12 +55,12 @@ sed "s|slurmctld.pid|backup.pid|; s|slurmctld.log|backup.log|" \
 
 start_primary() {
 	me=$first
-	slurmctld-wlm -f "$SLURM_CONF" >>"$CLUSTER/log/slurmctld.out" 2>&1 \
+	slurmctld -f "$SLURM_CONF" >>"$CLUSTER/log/slurmctld.out" 2>&1 \
 		</dev/null 3>&- 4>&-
 }
 start_backup() {
 	me=$second
-	slurmctld-wlm -f "$CLUSTER/etc/backup.conf" \
+	slurmctld -f "$CLUSTER/etc/backup.conf" \
 		>>"$CLUSTER/log/slurmctld.out" 2>&1 </dev/null 3>&- 4>&-
 }
 # in_charge HOST [SECONDS]: it, and no other, answers for jobs
@@ -76,6 +76,15 @@ in_charge() {
 }
 calls_of() {
 	wc -l <"$calls.$1.hits"
+}
+# The same once it has taken leave of its own socket there.
+calls_in_the_end() {
+	local before= now
+	while now=$(calls_of "$1") && [ "$now" != "$before" ]; do
+		before=$now
+		sleep 3
+	done
+	echo "$now"
 }
 
 # Short jobs all the time, each as soon as somebody takes it.
@@ -197,7 +206,7 @@ for round in killed "told to go" "killed again"; do
 	in_charge $first
 	ok $? "primary $round: it comes back"
 	cluster_alive "$CLUSTER/run/backup.pid" || start_backup
-	noted=$(calls_of $second)
+	noted=$(calls_in_the_end $second)
 	wait_for 30 cluster_nodes_up
 	[ "$round" != killed ] || move
 	as_before "primary back after it was $round"
@@ -232,10 +241,16 @@ ok $? "all have ended" ||
 ended=$CLUSTER/decisions/ended
 squeue -h -a -t all -O "JobID:|,State:|,admin_comment:200" |
 	sed 's/ *|/|/g' >"$CLUSTER/jobs"
-is "$(awk -F'|' 'NR == FNR { state[$1] = $2; next }
+# The last state that a killed slurmctld has saved may have a job as waiting that has
+# run since: Slurm then fails it for want of its script, or ends it on its nodes.
+unfinished=$(awk -F'|' 'NR == FNR { state[$1] = $2; next }
 	$1 in state && state[$1] != "COMPLETED" { print $1, state[$1] }' \
-	"$CLUSTER/jobs" "$CLUSTER/submitted" |
-	grep -vwFf "$CLUSTER/lost" | head -5)" "" "completed"
+	"$CLUSTER/jobs" "$CLUSTER/submitted" | grep -vwFf "$CLUSTER/lost")
+n=$(grep -c . <<<"$unfinished")
+[ "$n" -le $((COMMPLACE_BACKUP_JOBS / 10)) ]
+ok $? "completed, but for $n" || diag "$unfinished"
+[ "$n" -eq 0 ] || diag "$(scontrol show job "${unfinished%% *}")" \
+	"$(grep -hw "${unfinished%% *}" "$CLUSTER"/log/* | tail -n 30)"
 [ "$(sort -u "$CLUSTER/lost" | wc -l)" -le 3 ]
 ok $? "but for $(sort -u "$CLUSTER/lost" | wc -l) whose end Slurm has lost"
 # A slurmctld that is killed has not saved the last seconds.
@@ -264,11 +279,11 @@ is "$(jq -r '.records[] | select(.verdict == "different") |
 	"each decision is what its state comes to"
 jq -r '[.records[].verdict] | group_by(.) | map("# \(.[0]): \(length)")[]' \
 	"$CLUSTER/replay"
-# One that is killed has not counted the last second; jobs may begin twice, and
-# numbers that are forgotten are given to others.
+# Jobs may begin twice, and numbers that are forgotten are given to others; what a
+# slurmctld that was killed has begun commplaced has counted.
 starts=$(jq '.job_starts | add' "$CLUSTER/decisions/counters.json")
 records=$(find "$CLUSTER/decisions" -path '*/[0-9]*.json' | wc -l)
-[ "$starts" -gt $((records * 8 / 10)) ] && [ "$starts" -lt $((records * 12 / 10 + forgotten)) ]
+[ "$starts" -gt $((records * 8 / 10)) ] && [ "$starts" -lt $((records * 2 + forgotten)) ]
 ok $? "$starts starts are counted, of $records jobs on record"
 cancel_all
 none_running() { ! compgen -G "$CLUSTER/decisions/running/*.json"; }

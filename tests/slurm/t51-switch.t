@@ -147,7 +147,7 @@ is "$(ranks "$home/last.out")" "$(planned "$job")" "in the plan's order"
 cancel_all
 
 # Debian's own; it has no channels here, and says so.
-if ls "$CLUSTER_STOCK_PLUGINS/switch_nvidia_imex.so" >/dev/null 2>&1; then
+if ls "$SLURM_STOCK_PLUGINS/switch_nvidia_imex.so" >/dev/null 2>&1; then
 	changes "nvidia_imex, then another" "SwitchParameters=commplace_wraps=switch/nvidia_imex,imex_channel_count=8" \
 		"SwitchParameters=commplace_wraps=switch/test"
 	is "$(ranks "$home/last.out")" "$(planned "$job")" "in the plan's order"
@@ -162,7 +162,7 @@ for wrong in switch/nowhere switch/commplace switch/../x ''; do
 	cluster_stop_ctld
 	sed -i "s|^SwitchParameters=.*|SwitchParameters=commplace_wraps=$wrong|" "$SLURM_CONF"
 	mv "$CLUSTER/log/slurmctld.log" "$CLUSTER/log/before.log"
-	timeout 20 bash -c 'exec -a slurmctld slurmctld-wlm -D -f "$SLURM_CONF"' \
+	timeout 20 bash -c 'exec slurmctld -D -f "$SLURM_CONF"' \
 		>"$CLUSTER/log/wrong.out" 2>&1
 	case $wrong in
 	switch/nowhere) why='cannot load switch_nowhere.so: .*' ;;

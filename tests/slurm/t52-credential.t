@@ -28,7 +28,7 @@ cluster_write_conf() {
 		"$CLUSTER/node/commplace.conf"
 }
 cluster_start_slurmd() {
-	SLURM_CONF=$CLUSTER/node/slurm.conf slurmd-wlm -N "$1" \
+	SLURM_CONF=$CLUSTER/node/slurm.conf slurmd -N "$1" \
 		-f "$CLUSTER/node/slurm.conf" \
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }

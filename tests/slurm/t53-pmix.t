@@ -6,7 +6,7 @@
 . "${0%/*}/cluster.bash"
 # For stepmgr.
 [ "$CLUSTER_SERIES" -lt 2405 ] || CLUSTER_EXTRA="PrologFlags=Contain"
-for missing in "$CLUSTER_STOCK_PLUGINS/mpi_pmix.so" /usr/bin/mpicc; do
+for missing in "$SLURM_STOCK_PLUGINS/mpi_pmix.so" /usr/bin/mpicc; do
 	[ -e "$missing" ] && continue
 	echo "1..0 # SKIP no $missing: doc/admin-guide.md, Versions of Slurm"
 	tap_done=1

@@ -166,6 +166,17 @@ compare_loads() { # NAME
 	cancel_all
 }
 
+# Is there a commplaced again that has read its files?
+places_again() {
+	local job
+	job=$(submit -N2 -n8 -J probe --comm-profile=pairs8 --wrap "sleep 900") ||
+		return
+	wait_running "$job" 60
+	scancel "$job"
+	wait_state "$job" CANCELLED
+	[[ $(job_field "$job" admin_comment) == *" policy="* ]]
+}
+
 soak_check() {
 	local name="after $submitted jobs" none
 	log check
@@ -177,6 +188,7 @@ soak_check() {
 		diag "$(sinfo -h -N -o '%N %t %E' | sort -u)" >&2
 		scancel -u "$CLUSTER_USER"
 	}
+	wait_for 60 places_again || fail "$name: no job is placed any more"
 	compare_loads "$name"
 	none() { find "$CLUSTER/decisions/running" -type f | paste -sd' '; }
 	comes_to "" none
@@ -191,7 +203,8 @@ unexpected_errors() {
 		grep -vE "$expected_errors" | sort | uniq -c | sort -rn
 }
 # Of damaged files, a full disk, and a machine that is busy.
-expected_errors='no time is left of MaxPassTime|commplace\.conf|network\.json|/profiles/[a-z0-9]*\.json|No space left|decisions/'
+# A commplaced that was killed on purpose.
+expected_errors='commplaced (is gone|does not answer|takes no messages)|StateDir does not answer|no time is left of MaxPassTime|commplace\.conf|network\.json|/profiles/[a-z0-9]*\.json|No space left|decisions/'
 
 # Every job that was submitted has ended, is in the log of endings, and once;
 # but for what Slurm had not saved when it was killed.

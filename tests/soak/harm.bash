@@ -222,6 +222,10 @@ harm() {
 			cluster_kill "$CLUSTER/run/slurmd.$2.pid" "$3"
 		fi
 		;;
+	commplaced)
+		[ "$2" != KILL ] || mark "KILL of commplaced"
+		pkill "-$2" -x commplaced -P "$(ctld_pids | paste -sd,)"
+		;;
 	reconfigure) reconfigure ;;
 	drain)
 		drained[$2]=1
@@ -242,6 +246,7 @@ harm() {
 mend_all() {
 	local node
 	free_disk
+	harm commplaced CONT
 	mend_profiles
 	mend_file "$CLUSTER/good.network" "$NETWORK"
 	mend_file "$CLUSTER/good.conf" "$CLUSTER/etc/commplace.conf"

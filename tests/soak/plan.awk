@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What a soak does, a line each, with tabs:
-#   awk -v jobs=N -v seed=S -v fakes=F -f plan.awk
+#   awk -v jobs=N -v seed=S -v fakes=F [-v commplaced=0] -f plan.awk
 # The same N, S and F, the same lines. See tests/soak/run.
 #
 #   job NAME COUNT OPTION...  submit, COUNT jobs in all (an array)
 #   cancel|requeue|hold|release|suspend|resume|shrink NAME
 #   ctld SIGNAL                end slurmctld so and start it again
+#   commplaced SIGNAL          each 50 jobs, but with commplaced=0
 #   slurmd NODE SIGNAL         end it; slurmd NODE start: start it again; fakesK
 #                              for NODE: of a quarter of the fake nodes
 #   reconfigure; drain NODE; undrain NODE
@@ -209,6 +210,12 @@ BEGIN {
 		print submit()
 		if (below(4) == 0)
 			harm()
+		if (int(made / 50) > killed && commplaced != "0") {
+			killed = int(made / 50)
+			print "commplaced" T (killed % 4 ? "KILL" : "STOP")
+			if (killed % 4 == 0)
+				later(3, "commplaced" T "CONT")
+		}
 		printf "%s", due[at]
 		delete due[at]
 		if (made >= checks * quarter && made < jobs) {

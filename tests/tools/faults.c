@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LD_PRELOAD into slurmctld: calls that the plugins make on files fail, hang or
- * do less than was asked for. The file COMMPLACE_FAULTS holds the rule in force,
+ * LD_PRELOAD into slurmctld, from which commplaced has it: calls that commplaced or
+ * the plugins make on files fail, hang or do less than was asked for. The file COMMPLACE_FAULTS holds the rule in force,
  * and there is none without that file; a rule is put in place by rename():
  *
  *   SERIAL CALLS WHAT FROM COUNT PATH
@@ -10,15 +10,16 @@
  *   CALLS   names with commas, or "all"
  *   WHAT    EIO, ENOSPC ...: fails with it; hang=MS: waits so long, or until the
  *           rule is another; short: reads and writes half; end: reads nothing;
- *           unknown: there is no such user; kill: the process ends as by kill -9,
- *           and the rule with it; count: nothing, but see below
+ *           unknown: there is no such user; die: the process ends as by kill -9,
+ *           and the rule with it; kill: slurmctld, too; count: nothing, but see
+ *           below
  *   FROM    the first of the matching calls that it happens to, from 1 on
  *   COUNT   to so many, 0: to all that follow
  *   PATH    a part of the file's path; "user" and "group" of names of users
  *
  * Each call that it happened to is a line of COMMPLACE_FAULTS.hits: name and path.
  * Paths are to be those that only the plugins use. Of users and groups only calls
- * out of *_commplace.so count: Slurm has its own.
+ * out of commplaced and *_commplace.so count: Slurm has its own.
  */
 #include "commplace-config.h"
 
@@ -90,7 +91,8 @@ static bool from_plugin(const void *caller)
 	Dl_info info;
 
 	return dladdr(caller, &info) && info.dli_fname &&
-	       strstr(info.dli_fname, "_commplace.so");
+	       (strstr(info.dli_fname, "_commplace.so") ||
+	        strstr(info.dli_fname, "commplaced"));
 }
 
 static bool named(const char *list, const char *call)
@@ -142,17 +144,20 @@ static void hang(const struct rule *rule, long ms)
 		nanosleep(&slice, NULL);
 }
 
-static void end_process(void)
+static void end_process(bool with_slurmctld)
 {
 	syscall(SYS_unlink, control);
+	if (with_slurmctld &&
+	    !strcmp(program_invocation_short_name, "commplaced"))
+		kill(getppid(), SIGKILL);
 	kill(getpid(), SIGKILL);
 	pause();
 }
 
 static enum answer act(const struct rule *rule)
 {
-	if (!strcmp(rule->what, "kill"))
-		end_process();
+	if (!strcmp(rule->what, "kill") || !strcmp(rule->what, "die"))
+		end_process(!strcmp(rule->what, "kill"));
 	if (!strncmp(rule->what, "hang=", 5))
 		hang(rule, atol(rule->what + 5));
 	if (!strcmp(rule->what, "short"))
@@ -252,20 +257,14 @@ OF_FD(int, fsetxattr, fd,
       (int fd, const char *name, const void *value, size_t n, int flags),
       (fd, name, value, n, flags))
 
-int open(const char *path, int flags, ...)
+static int own_open(const char *path, int flags, mode_t mode)
 {
-	mode_t mode = 0;
-	va_list ap;
-
-	if (flags & O_CREAT) {
-		va_start(ap, flags);
-		mode = va_arg(ap, mode_t);
-		va_end(ap);
-	}
 	return strike(NULL, "open", path, -1) == FAIL
 	               ? -1
 	               : NEXT(open)(path, flags, mode);
 }
+
+#include "own_open.h"
 
 FILE *fopen(const char *restrict path, const char *restrict mode)
 {

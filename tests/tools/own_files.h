@@ -39,25 +39,7 @@ static int own_open(const char *path, int flags, mode_t mode)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
-int open(const char *path, int flags, ...)
-{
-	mode_t mode = 0;
-	va_list ap;
-
-	if (flags & O_CREAT) {
-		va_start(ap, flags);
-		mode = va_arg(ap, mode_t);
-		va_end(ap);
-	}
-	return own_open(path, flags, mode);
-}
-
-/* What open() of two arguments is under _FORTIFY_SOURCE, as in packages. */
-int __open_2(const char *path, int flags);
-int __open_2(const char *path, int flags)
-{
-	return own_open(path, flags, 0);
-}
+#include "own_open.h"
 #endif
 
 #ifdef OWN_RENAME

@@ -230,14 +230,14 @@ void HOOK(jobinfo, free)(job_record_t *job)
 }
 #endif
 
-#if CPLSLURM_SERIES < 2605
+#if CPLSLURM_SERIES >= 2411 && CPLSLURM_SERIES < 2605
 
 void switch_p_extern_step_fini(uint32_t job)
 {
 	info("switch_test: extern_step_fini %u", job);
 }
 
-#else
+#elif CPLSLURM_SERIES >= 2605
 
 void switch_p_stepmgr_init(void)
 {

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "campaign/campaign.h"
+#include "mapping/mappers.h"
+#include "mapping/quick.h"
 
 static inline int parse_log(const char *text, int procs, struct cpl_log *log,
                             struct cpl_error *err)
@@ -78,7 +80,7 @@ static inline void get_ready(struct played *p, struct cpl_network *net,
 	        .log = &p->log,
 	        .jobs = &p->jobs,
 	        .signature = p->signature,
-	        .mapping = "greedyallc",
+	        .wish.mapper = &cpl_mapper_greedyallc,
 	        .backfill = true,
 	        .reference = CPL_CAMPAIGN_ALONE,
 	        .seed = 1,
@@ -102,7 +104,7 @@ static inline void play_kept(struct played *p, const char *log, const char *map,
                              const char *mapping, uint64_t kept)
 {
 	get_ready(p, NULL, log, map);
-	p->c.mapping = mapping;
+	p->c.wish.mapper = cpl_mapper_find(mapping, NULL);
 	p->c.kept = kept;
 	p->c.reference = reference;
 	p->c.threads = threads;

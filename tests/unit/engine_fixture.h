@@ -185,8 +185,8 @@ static inline enum cpl_engine_answer ask(const struct cpl_engine_request *req)
 /* What was decided last. */
 static inline const struct cpl_record *record(void)
 {
-	assert_non_null(engine->decided);
-	return engine->decided->record;
+	assert_non_null(engine->desk.decided);
+	return engine->desk.decided->record;
 }
 
 /* Decide and start; the hosts are no longer free. */
@@ -240,7 +240,7 @@ static inline bool has_layout(int64_t id)
 
 	/* Every call takes what was read meanwhile. */
 	cpl_engine_suspended(engine, id, false);
-	job = engine_running_find(engine, id);
+	job = engine_running_find(&engine->ledger, id);
 	return job && job->has_layout;
 }
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "site/background.h"
+#include "scene/background.h"
 #include "traffic/load_blocks.h"
 #include "traffic/times.h"
 

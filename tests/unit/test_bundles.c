@@ -259,7 +259,7 @@ static void test_loads(void **state)
 			                   1e-9 * m.max_injection);
 		/* Most links are like others where leaves have spines. */
 		if (seed % N_NETWORKS == 0 && seed < 4)
-			assert_true(4 * bundles.n_parts <= bundles.ways + 4);
+			assert_true(4 * bundles.n_parts <= bundles.path_links + 4);
 		cpl_bundle_loads_free(&loads);
 		cpl_bundles_free(&bundles);
 		cpl_workload_free(w);
@@ -278,7 +278,7 @@ static void test_too_many(void **state)
 	(void)state;
 	allocate(&job, 0, make_comm(40, true), 40, 1, 1);
 	assert_int_equal(cpl_bundles_init(&bundles, &job.req, 1 << 20, &err), 1);
-	assert_true(bundles.ways > 100 && bundles.n_parts < bundles.ways);
+	assert_true(bundles.path_links > 100 && bundles.n_parts < bundles.path_links);
 	cpl_bundles_free(&bundles);
 	assert_int_equal(cpl_bundles_init(&bundles, &job.req, 100, &err), 0);
 	assert_int_equal(bundles.n_links, 0);

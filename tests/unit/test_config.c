@@ -3,10 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "mapping/mapping.h"
 #include "site/resolve.h"
 
 static struct cpl_config *parse(const char *text, struct cpl_error *err)
@@ -76,7 +79,7 @@ static void test_everything_set(void **state)
 	        {"other", "RDR", "linear", 3},
 	        {"large", "auto", "linear", 16},
 	        {"Large", "RDR", "linear", 3},
-	        {"debug", "None", "linear", 3},
+	        {"debug", "none", "linear", 3},
 	        {"mid", "RDR", "greedyallc", 3},
 	};
 	struct cpl_error err = {""};
@@ -112,6 +115,31 @@ static void test_everything_set(void **state)
 	assert_int_equal(cpl_config_partition(c, "mid")->line, 12);
 	assert_int_equal(cpl_config_line(c, "Seed"), 9);
 	cpl_config_free(c);
+}
+
+/* Each key of the table has its row of code: what is no value of it is refused by
+ * its name, wherever it may stand. */
+static void test_every_key(void **state)
+{
+	static const char *const line[] = {"", "Partition=p ",
+	                                   "Match JobName=j ",
+	                                   "Match "};
+	const struct cpl_config_key *key;
+
+	for (int i = 0; (key = cpl_config_key(i)); i++) {
+		for (int scope = CPL_SCOPE_GENERAL;
+		     scope <= CPL_SCOPE_CONDITION; scope++) {
+			struct cpl_error err = {""};
+			char text[128];
+
+			if (!(key->where & 1u << scope))
+				continue;
+			snprintf(text, sizeof(text), "%s%s=\n", line[scope],
+			         key->name);
+			assert_null(parse(text, &err));
+			assert_non_null(strstr(err.text, key->name));
+		}
+	}
 }
 
 static void test_units_and_lists(void **state)
@@ -171,23 +199,11 @@ static void test_messages(void **state)
 	        {"Partition=a DefaultPolicy=auto\nPartition=a MinNodes=1",
 	         "c.conf:2: Partition=a is given twice; put all its keys into "
 	         "one line"},
-	        {"Partition=a Seed=1",
-	         "c.conf:1: unknown key Seed in a Partition line; the keys "
-	         "are Mode, DefaultPolicy, DefaultMapping, "
-	         "MappingWithoutProfile, OrderReaches, Objective, "
-	         "MaxDecisionTime, KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
-	         "UserMayOverride"},
 	        {"Record=a/%x",
 	         "c.conf:1: Record: \"a/x\" is not a profile name; use "
 	         "letters, digits, \"_\" and (not first) \"-\" and \".\""},
 	        {"Match QOS=a RecordOneIn=1000001",
 	         "c.conf:1: RecordOneIn=1000001 must lie in 0 to 1000000"},
-	        {"Partition=a DriftDistance=3",
-	         "c.conf:1: unknown key DriftDistance in a Partition line; the "
-	         "keys are Mode, DefaultPolicy, DefaultMapping, "
-	         "MappingWithoutProfile, OrderReaches, Objective, "
-	         "MaxDecisionTime, KeepWhole, KeepWholePrice, MinNodes, Record, RecordOneIn, "
-	         "UserMayOverride"},
 	        {"Match QOS=a OrderReaches=maybe",
 	         "c.conf:1: OrderReaches=maybe is not known; use auto, yes or "
 	         "no"},
@@ -252,6 +268,10 @@ static void test_messages(void **state)
 	                         "4x4x2"},
 	        {"Match QOS=a KeepWholePrice=1001",
 	         "c.conf:1: KeepWholePrice=1001 must lie in 0 to 1000"},
+	        {"DefaultMapping=scotch",
+	         "c.conf:1: DefaultMapping: the plugins lack scotch; use best"},
+	        {"DefaultBinding=scotch",
+	         "c.conf:1: DefaultBinding: the plugins lack scotch; use best"},
 	        {"Seed=1\n\033[2J",
 	         "c.conf:2: there is a control character in column 1"},
 	};
@@ -264,13 +284,181 @@ static void test_messages(void **state)
 	}
 }
 
+/* Of what there are many, the names follow. */
+static void test_unknown_names(void **state)
+{
+	static const char *const key[] = {"DefaultMapping", "DefaultBinding",
+	                                  "MappingWithoutProfile"};
+
+	for (size_t i = 0; i < sizeof(key) / sizeof(key[0]); i++) {
+		struct cpl_error err = {""};
+		char text[64], begin[64];
+
+		snprintf(text, sizeof(text), "%s=nope", key[i]);
+		snprintf(begin, sizeof(begin), "c.conf:1: %s: unknown ", key[i]);
+		assert_null(parse(text, &err));
+		assert_memory_equal(err.text, begin, strlen(begin));
+		assert_non_null(strstr(err.text, "it must be one of "));
+	}
+}
+
+/* A key of general lines in a Partition line: the keys that may stand there. */
+static void test_keys_of_lines(void **state)
+{
+	static const char *const name[] = {"Seed", "DriftDistance"};
+	const struct cpl_config_key *key;
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		struct cpl_error err = {""};
+		char text[64], list[CPL_ERROR_MAX];
+		const char *comma = "";
+		int n = snprintf(list, sizeof(list),
+		                 "c.conf:1: unknown key %s in a Partition "
+		                 "line; the keys are ",
+		                 name[i]);
+
+		snprintf(text, sizeof(text), "Partition=a %s=3", name[i]);
+		for (int k = 0; (key = cpl_config_key(k)); k++)
+			if (key->where & 1u << CPL_SCOPE_PARTITION) {
+				n += snprintf(list + n, sizeof(list) - (size_t)n,
+				              "%s%s", comma, key->name);
+				comma = ", ";
+			}
+		assert_null(parse(text, &err));
+		assert_string_equal(err.text, list);
+	}
+}
+
+/* A mapper is one that commplaced has, or is refused by a line that says how to
+ * have it. */
+static void test_mappers_of_the_lab(void **state)
+{
+	const struct cpl_mapper *m;
+	int has = 0;
+
+	for (int i = 0; (m = cpl_mapper_at(i)); i++) {
+		struct cpl_error err = {""};
+		struct cpl_config *c;
+		char text[64], says[160];
+
+		snprintf(text, sizeof(text), "DefaultMapping=%s", m->name);
+		snprintf(says, sizeof(says),
+		         "c.conf:1: DefaultMapping: commplaced lacks %s; use "
+		         "best, or build commplace with --enable-lab-mappers",
+		         m->name);
+		c = parse(text, &err);
+		cpl_config_free(c);
+		if (cpl_registry_find(&cpl_mapper_names, m->name,
+		                      strlen(m->name), NULL, NULL))
+			assert_non_null(c);
+		else
+			assert_string_equal(err.text, says);
+		has += c != NULL;
+	}
+	assert_true(has > 10);
+	/* Where programs that have it not are asked. */
+	for (int i = 0; cpl_registry_at(&cpl_mappers_lacking, i); i++) {
+		const char *name =
+		        cpl_registry_at(&cpl_mappers_lacking, i)->name;
+		struct cpl_error err = {""};
+
+		assert_null(cpl_mapper_entry(&cpl_mapper_names, name, &err));
+		assert_non_null(strstr(err.text, "is not in this commplaced"));
+	}
+}
+
+static void test_longest_names(void **state)
+{
+	char text[256] = "Record=";
+
+	for (size_t n = 1; n <= 129; n++) {
+		struct cpl_config *c;
+
+		strcat(text, "n");
+		c = parse(text, NULL);
+		assert_int_equal(!c, n > 128);
+		cpl_config_free(c);
+	}
+}
+
+static void count(void *arg, const char *text)
+{
+	++*(int *)arg;
+}
+
+/* One line that is wrong takes no other along, and leaves nothing behind. */
+static void test_lines_that_are_wrong(void **state)
+{
+	static const char text[] = "Match JobName=a Profile=x\n"
+	                           "Match JobName=b\n"
+	                           "Partition=p Foo=1\n"
+	                           "Partition=q MinNodes=3\n"
+	                           "Match JobName=c Profile=y\n";
+	char path[] = "/tmp/commplace-config-XXXXXX";
+	int fd = mkstemp(path), said = 0;
+	struct cpl_error err = {""};
+	struct cpl_config *c;
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	c = cpl_config_load_all(path, count, &said, &err);
+	unlink(path);
+	assert_non_null(c);
+	assert_int_equal(said, 2);
+	assert_string_equal(err.text, "");
+	assert_int_equal(c->n_matches, 2);
+	assert_string_equal(c->match[1].job_name, "c");
+	assert_int_equal(c->n_partitions, 2);
+	assert_int_equal(c->partition[1].defaults.min_nodes, 3);
+	cpl_config_free(c);
+}
+
+static void test_what_lines_come_to(void **state)
+{
+	static const struct {
+		const char *text;
+		bool off, learned;
+	} row[] = {
+	        {"", false, false},
+	        {"Mode=off", true, false},
+	        {"Mode=off\nPartition=p Mode=on", false, false},
+	        {"Mode=off\nPartition=p Mode=off", true, false},
+	        {"Mode=off\nPartition=p MinNodes=2", true, false},
+	        {"Mode=off\nMatch JobName=a Mode=observe", false, false},
+	        {"Mode=off\nMatch JobName=a Profile=x", true, false},
+	        {"Objective=learned", false, true},
+	        {"Partition=p Objective=learned", false, true},
+	        {"Match JobName=a Objective=learned", false, true},
+	        {"Match JobName=a Objective=time", false, false},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct cpl_config *c = parse(row[i].text, NULL);
+
+		assert_non_null(c);
+		if (cpl_config_is_off(c) != row[i].off ||
+		    cpl_config_learned(c) != row[i].learned)
+			fail_msg("%s", row[i].text);
+		assert_null(cpl_config_partition(c, NULL));
+		assert_int_equal(cpl_config_line(c, "Nothing"), 0);
+		cpl_config_free(c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_defaults),
 	        cmocka_unit_test(test_everything_set),
+	        cmocka_unit_test(test_every_key),
 	        cmocka_unit_test(test_units_and_lists),
 	        cmocka_unit_test(test_messages),
+	        cmocka_unit_test(test_unknown_names),
+	        cmocka_unit_test(test_keys_of_lines),
+	        cmocka_unit_test(test_mappers_of_the_lab),
+	        cmocka_unit_test(test_longest_names),
+	        cmocka_unit_test(test_lines_that_are_wrong),
+	        cmocka_unit_test(test_what_lines_come_to),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -182,6 +184,48 @@ static void damaged(void **state)
 	}
 }
 
+/* Times of a file of ours: each number of them. */
+static void damaged_times(void **state)
+{
+	static const struct {
+		const char *sum, *longest, *bucket, *message;
+	} row[] = {
+	        {"1", "1", "7", NULL},
+	        {"-1", "1", "7", "\"decision\": \"sum_ns\" is -1"},
+	        {"1", "-1", "7", "\"decision\": \"longest_ns\" is -1"},
+	        {"1", "1", "7, 7", "\"buckets\" are not 16 numbers"},
+	        {"1", "1", "-1", "bucket 16 is no count"},
+	        {"1", "1", "\"7\"", "bucket 16 is no count"},
+	        {"1", "1", "9223372036854775807", "bucket 16 is no count"},
+	};
+
+	for (size_t i = 0; i < COUNT(row); i++) {
+		struct cpl_error err = {""};
+		struct cpl_counters out;
+		char text[1024];
+		int n = snprintf(text, sizeof(text),
+		                 "{\"format\": \"commplace-counters\", "
+		                 "\"version\": 1, \"bounds_ns\": [");
+
+		for (int b = 0; b < CPL_TIME_BOUNDS; b++)
+			n += snprintf(text + n, sizeof(text) - (size_t)n,
+			              "%s%.0f", b ? ", " : "",
+			              1e9 * cpl_counters_bound(b));
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+		              "], \"decision\": {\"sum_ns\": %s, "
+		              "\"longest_ns\": %s, \"buckets\": "
+		              "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,%s]}}",
+		              row[i].sum, row[i].longest, row[i].bucket);
+		assert_int_equal(cpl_counters_parse(text, (size_t)n, "c", &out,
+		                                    &err),
+		                 row[i].message ? -1 : 0);
+		if (!strstr(err.text, row[i].message ? row[i].message : ""))
+			fail_msg("row %zu: %s", i, err.text);
+		assert_int_equal(out.time[CPL_TIME_DECISION].bucket[15],
+		                 row[i].message ? 0 : 7);
+	}
+}
+
 /* Of another version: what is known is kept. */
 static void other_versions(void **state)
 {
@@ -257,6 +301,7 @@ int main(void)
 	                                        tear_down),
 	        cmocka_unit_test_setup_teardown(reset, set_up, tear_down),
 	        cmocka_unit_test_setup_teardown(damaged, set_up, tear_down),
+	        cmocka_unit_test(damaged_times),
 	        cmocka_unit_test_setup_teardown(other_versions, set_up,
 	                                        tear_down),
 	        cmocka_unit_test_setup_teardown(not_writable, set_up,

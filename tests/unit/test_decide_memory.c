@@ -85,16 +85,19 @@ static int decide(const struct job *job, struct cpl_error *err)
 	                        .required = required,
 	                        .n_required = 1,
 	                },
-	        .policy = "traffic",
+	        .wish.policy = &cpl_placement_traffic,
 	        .routing = job->routing,
 	        .comm = job->comm,
 	        .ranks_per_node = 2,
 	        .phase = &phase,
 	        .n_phases = 1,
-	        .keep_whole = "router",
 	};
 	struct cpl_decision decision;
-	int rc = cpl_decide(&req, &decision, err);
+	int rc;
+
+	assert_int_equal(cpl_wish_units(&req.wish, job->net, "router", NULL),
+	                 0);
+	rc = cpl_decide(&req, &decision, err);
 
 	if (rc)
 		assert_null(decision.node);
@@ -110,11 +113,11 @@ static int decide_and_map(const struct job *job, int threads,
 {
 	struct cpl_decide_request req = {
 	        .place = {.net = job->net, .n_nodes_wanted = 8},
-	        .policy = "auto",
+	        .wish.policy = &cpl_placement_auto,
 	        .routing = job->routing,
 	        .comm = job->comm,
 	        .ranks_per_node = 2,
-	        .mapper = &cpl_mapper_quick,
+	        .wish.mapper = &cpl_mapper_quick,
 	};
 	struct cpl_decision decision = {0};
 	unsigned char free_node[16];

@@ -93,13 +93,13 @@ static void set_up(struct setting *s, int i, const char *policy)
 	                  .free = s->is_free,
 	                  .n_nodes_wanted = n,
 	                  .seed = seed},
-	        .policy = policy,
+	        .wish.policy = cpl_placement_find(NULL, policy, NULL),
 	        .routing = cpl_routing_find(s->net, NULL, &err),
 	        .comm = s->comm,
 	        .ranks_per_node = PER_NODE,
-	        .mapper = &cpl_mapper_quick,
-	        .objective = i % 4 == 3 ? CPL_OBJECTIVE_TIME
-	                                : (enum cpl_objective)(i % 4),
+	        .wish.mapper = &cpl_mapper_quick,
+	        .wish.objective = i % 4 == 3 ? CPL_OBJECTIVE_TIME
+	                                     : (enum cpl_objective)(i % 4),
 	        .turn = i % 2 ? s->turn : NULL,
 	};
 	assert_int_equal(
@@ -129,7 +129,7 @@ static struct cpl_figures plain(const struct setting *s, const int *node)
 static bool better(const struct setting *s, const struct cpl_figures *a,
                    const struct cpl_figures *b)
 {
-	enum cpl_objective by = s->req.objective;
+	enum cpl_objective by = s->req.wish.objective;
 	int order = cpl_objective_compare(
 	        cpl_objective_first(by, &a->metrics, a->sums.hop_bytes),
 	        cpl_objective_first(by, &b->metrics, b->sums.hop_bytes));
@@ -316,6 +316,50 @@ static void test_by_a_team(void **state)
 	}
 }
 
+/* The least work that a decision is not cut short with. */
+static long least_work(struct setting *s, const char *by,
+                       enum cpl_order order)
+{
+	long low = 0, high = 1L << 40;
+
+	s->req.wish.policy = cpl_placement_find(NULL, by, NULL);
+	s->req.order = order;
+	while (high - low > 1) {
+		struct cpl_decision d;
+
+		s->req.work = low + (high - low) / 2;
+		decide(s, &d);
+		*(d.cut_short ? &low : &high) = s->req.work;
+		cpl_decision_free(&d);
+	}
+	return high;
+}
+
+/* Nodes that are out of turn are evaluated once more, which counts like all that
+ * is: in a decision between two, and of what a search finds. */
+static void test_work_is_counted(void **state)
+{
+	for (int i = 0; i < DRAWS; i++) {
+		struct setting s;
+		long by[2], without[2], with[2];
+
+		set_up(&s, i, "auto");
+		s.req.stock = s.stock;
+		s.req.wish.mapper = NULL;
+		for (int k = 0; k < 2; k++) {
+			enum cpl_order order = k ? CPL_ORDER_MAY
+			                         : CPL_ORDER_REACHES;
+
+			by[k] = least_work(&s, "random-nodes", order);
+			without[k] = least_work(&s, "auto", order);
+			with[k] = least_work(&s, "traffic", order);
+		}
+		assert_int_equal(2 * by[1], 3 * by[0]);
+		assert_true(with[1] - without[1] > with[0] - without[0]);
+		tear_down(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +368,7 @@ int main(void)
 	        cmocka_unit_test(test_without_it),
 	        cmocka_unit_test(test_cut_short),
 	        cmocka_unit_test(test_by_a_team),
+	        cmocka_unit_test(test_work_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

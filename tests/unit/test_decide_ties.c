@@ -105,15 +105,15 @@ static void set_up(struct setting *s, uint64_t seed, const char *policy,
 	                  .free = s->is_free,
 	                  .n_nodes_wanted = nodes,
 	                  .seed = seed},
-	        .policy = policy,
+	        .wish.policy = cpl_placement_find(NULL, policy, NULL),
 	        .routing = cpl_routing_find(s->net, NULL, NULL),
 	        .comm = s->comm,
 	        .ranks_per_node = PER_NODE,
-	        .mapper = seed / 2 % 2 ? &cpl_mapper_quick : NULL,
+	        .wish.mapper = seed / 2 % 2 ? &cpl_mapper_quick : NULL,
 	        .stock = s->stock,
 	        .phase = s->phase,
 	        .n_phases = 2,
-	        .objective = objective,
+	        .wish.objective = objective,
 	};
 	if (seed % 3)
 		add_others(s, seed);
@@ -190,7 +190,7 @@ static void test_ties(void **state)
 				const struct cpl_candidate *c = &d.candidate[i];
 
 				if (i == d.chosen ||
-				    (s.req.mapper && !c->is_mapped))
+				    (s.req.wish.mapper && !c->is_mapped))
 					continue;
 				figures(&s, &d, c, other);
 				agreed[check_order(chosen, other)]++;
@@ -216,7 +216,7 @@ static double communication(const struct setting *s, const int *node,
 	for (int r = 0; r < ranks; r++)
 		of[r] = node[rank_host ? rank_host[r] : r / PER_NODE];
 	assert_int_equal(cpl_times_order(times, NULL, 1, ranks, NULL), 0);
-	assert_int_equal(cpl_times_place(times, space, of, NULL), 0);
+	assert_int_equal(cpl_times_put(times, space, of, NULL), 0);
 	cpl_times_judge(times, s->req.rates, false, &out);
 	cpl_times_close(times);
 	cpl_times_space_free(space);
@@ -235,12 +235,12 @@ static double stock_communication(const struct setting *s)
 	                              .slots = slots,
 	                              .background = s->req.background,
 	                              .rates = s->req.rates,
-	                              .objective = s->req.objective,
+	                              .objective = s->req.wish.objective,
 	                              .seed = s->req.place.seed};
 	struct cpl_map_result r;
 	double seconds;
 
-	if (!s->req.mapper)
+	if (!s->req.wish.mapper)
 		return communication(s, s->stock, NULL);
 	for (int i = 0; i < n; i++)
 		slots[i] = PER_NODE;

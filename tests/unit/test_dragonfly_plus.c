@@ -97,7 +97,7 @@ static void test_policy_takes_cells(void **state)
 	const struct cpl_level *group = cpl_network_level(net, "group");
 	struct cpl_error err = {""};
 	const struct cpl_placement_policy *policy =
-	        cpl_placement_named("random-groups");
+	        cpl_placement_find(NULL, "random-groups", NULL);
 	unsigned char free_nodes[12];
 	int node[6];
 
@@ -142,7 +142,7 @@ static void test_classes_know_cells(void **state)
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 		const struct cpl_placement_policy *policy =
-		        cpl_placement_named(row[i].policy);
+		        cpl_placement_find(NULL, row[i].policy, NULL);
 		struct cpl_error err = {""};
 		unsigned char free_nodes[12];
 		int node[6];

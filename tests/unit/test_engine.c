@@ -10,6 +10,20 @@
 #include "signature/signature.h"
 #include "mapping/quick.h"
 
+/* What the running jobs send in a second. */
+static void rates_of(const struct cpl_state *state,
+                     const struct cpl_network *net,
+                     const struct cpl_routing *routing, struct cpl_load *rates)
+{
+	struct cpl_scene scene = {.net = net, .routing = routing};
+
+	assert_int_equal(cpl_load_init(rates, net, NULL), 0);
+	assert_int_equal(cpl_state_run(state, &scene, NULL, NULL), 0);
+	if (scene.running)
+		cpl_load_add(rates, cpl_background_rates(scene.running), net);
+	cpl_scene_close(&scene);
+}
+
 /* What the running jobs come to for a job of this signature. */
 static void background_of(const struct cpl_signature *sig,
                           const struct cpl_state *state,
@@ -26,9 +40,7 @@ static void background_of(const struct cpl_signature *sig,
 	                 0);
 	if (!(run.seconds > 0))
 		return;
-	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
-	assert_int_equal(
-	        cpl_state_rates(state, net, routing, &rates, NULL), 0);
+	rates_of(state, net, routing, &rates);
 	cpl_load_scale(load, &rates, run.seconds, net);
 	cpl_load_free(&rates);
 }
@@ -65,19 +77,17 @@ static void check_profile(const char *profile_name)
 	for (int i = 0; i < HOSTS && n_stock < 8; i++)
 		if (core_free[i])
 			stock[n_stock++] = i;
-	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
-	assert_int_equal(cpl_state_rates(&state, net, routing, &rates, NULL),
-	                 0);
+	rates_of(&state, net, routing, &rates);
 	struct cpl_decide_request core = {
 	        .place = {.net = net,
 	                  .free = core_free,
 	                  .n_nodes_wanted = 8,
 	                  .seed = 1},
-	        .policy = "auto",
+	        .wish.policy = &cpl_placement_auto,
 	        .routing = routing,
 	        .comm = comm,
 	        .ranks_per_node = 2,
-	        .mapper = &cpl_mapper_quick,
+	        .wish.mapper = &cpl_mapper_quick,
 	        .stock = stock,
 	        .background = &load,
 	        .phase = sig->phase,
@@ -110,7 +120,8 @@ static void check_profile(const char *profile_name)
 	}
 	assert_int_equal(n_stock, 0);
 	for (int i = 0; i < decision.n_nodes; i++)
-		assert_int_equal(engine->decided->order[i], decision.node[i]);
+		assert_int_equal(engine->desk.decided->order[i],
+		                 decision.node[i]);
 	cpl_load_free(&rates);
 	cpl_decision_free(&decision);
 	cpl_state_free(&state);
@@ -162,14 +173,12 @@ static void test_seconds_on_record(void **state)
 	start(20, "t8", "random-nodes", 4, 8);
 	read_state(&before);
 	start(50, "t16", "random-nodes", 8, 16);
-	r = engine_running_find(engine, 50)->record;
-	assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
-	assert_int_equal(
-	        cpl_state_rates(&before, net, routing, &rates, NULL), 0);
+	r = engine_running_find(&engine->ledger, 50)->record;
+	rates_of(&before, net, routing, &rates);
 	for (int i = 0; i < 8; i++)
 		node[i] = cpl_network_node(net, r->host[i]);
 	assert_int_equal(cpl_times_order(times, r->rank_host, 0, 8, NULL), 0);
-	assert_int_equal(cpl_times_place(times, space, node, NULL), 0);
+	assert_int_equal(cpl_times_put(times, space, node, NULL), 0);
 	cpl_times_judge(times, &rates, false, &want);
 	assert_true(want.alone > 0 && want.seconds > want.alone);
 	assert_true(r->seconds == want.seconds);
@@ -188,6 +197,7 @@ static void test_seconds_on_record(void **state)
  * other hosts is none. */
 static void test_rates_follow_the_jobs(void **state)
 {
+	const struct cpl_load *bytes, *rates;
 	int host[4];
 
 	all_free();
@@ -202,7 +212,12 @@ static void test_rates_follow_the_jobs(void **state)
 	for (int i = 2; i < 4; i++)
 		fake.cpus[host[i]] = 4;
 	check_against_core();
-	assert_null(engine_rates(engine, INT64_MAX, NULL));
+	assert_int_equal(cpl_scene_loads(engine_scene(&engine->ledger, NULL,
+	                                              INT64_MAX, NULL),
+	                                 0, &bytes, &rates, NULL),
+	                 0);
+	assert_null(bytes);
+	assert_null(rates);
 }
 
 /* Ends do not leave rounding behind: the sum is made anew. */
@@ -254,10 +269,10 @@ static void test_a_reload_makes_the_loads_anew(void **state)
 		}
 		config(lines[k]);
 		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-		assert_int_equal(engine->n_running, 2);
+		assert_int_equal(engine->ledger.n_running, 2);
 		for (int i = 0; i < 2; i++) {
-			assert_false(engine->running[i].load_made);
-			assert_non_null(engine->running[i].making);
+			assert_false(engine->ledger.running[i].load_made);
+			assert_non_null(engine->ledger.running[i].making);
 		}
 		req = request(40, "b16", "auto", 8);
 		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
@@ -279,7 +294,7 @@ static void test_an_order_of_hosts_is_a_mapping(void **state)
 
 		all_free();
 		start(10 + i, "a8", policy[i], 8, 8);
-		r = engine_running_find(engine, 10 + i)->record;
+		r = engine_running_find(&engine->ledger, 10 + i)->record;
 		by_hosts += r->map_max_after < r->map_max_before;
 		assert_int_equal(r->mapping_kept_default,
 		                 r->map_max_after == r->map_max_before);
@@ -296,7 +311,8 @@ static void test_a_reload_finds_the_same_profile(void **state)
 
 	all_free();
 	start(30, "a8", "random-groups", 4, 8);
-	assert_false(engine_running_find(engine, 30)->record->own_profile);
+	assert_false(
+	        engine_running_find(&engine->ledger, 30)->record->own_profile);
 	assert_int_equal(mkdir(in_dir("users"), 0755), 0);
 	snprintf(user, sizeof(user), "users/%u", (unsigned)getuid());
 	assert_int_equal(mkdir(in_dir(user), 0755), 0);
@@ -307,13 +323,14 @@ static void test_a_reload_finds_the_same_profile(void **state)
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
 	check_against_core();
 	start(20, "a8", "random-nodes", 4, 8);
-	assert_true(engine_running_find(engine, 20)->record->own_profile);
+	assert_true(
+	        engine_running_find(&engine->ledger, 20)->record->own_profile);
 	check_against_core();
 	config("");
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-	assert_int_equal(engine->n_running, 2);
-	assert_null(engine_running_find(engine, 20)->load);
-	assert_null(engine_running_find(engine, 20)->making);
+	assert_int_equal(engine->ledger.n_running, 2);
+	assert_null(engine_running_find(&engine->ledger, 20)->load);
+	assert_null(engine_running_find(&engine->ledger, 20)->making);
 }
 
 /* A new engine on the same files takes the running jobs back. */
@@ -378,11 +395,12 @@ static void test_jobs_come_back(void **state)
 	put("state/running/20.json", before);
 	free(before);
 	cpl_engine_forget(engine);
-	assert_int_equal(engine->n_running, 0);
+	assert_int_equal(engine->ledger.n_running, 0);
 	cpl_engine_restore(engine, live, 1, WAIT_MS);
-	assert_int_equal(engine->n_running, 1);
-	assert_string_equal(engine_running_find(engine, 20)->record->policy,
-	                    "random-groups");
+	assert_int_equal(engine->ledger.n_running, 1);
+	assert_string_equal(
+	        engine_running_find(&engine->ledger, 20)->record->policy,
+	        "random-groups");
 	assert_int_equal(access(in_dir("state/ended/30.json"), F_OK), 0);
 }
 
@@ -411,8 +429,8 @@ static void test_suspended_jobs_are_no_background(void **state)
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	/* Any call takes back what was read. */
 	cpl_engine_end(engine, 31);
-	assert_non_null(engine_running_find(engine, 30));
-	assert_true(engine_running_find(engine, 30)->suspended);
+	assert_non_null(engine_running_find(&engine->ledger, 30));
+	assert_true(engine_running_find(&engine->ledger, 30)->suspended);
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	assert_int_equal(record()->n_background, 0);
 	cpl_engine_suspended(engine, 30, false);

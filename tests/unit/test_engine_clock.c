@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Calls that run out of time, and what users have of a pass, by a clock that goes
- * on by a tick with each look at it. */
+/* Calls that run out of time, and what users have of a pass, by a clock that
+ * goes on by a tick with each look at it. */
 #include "engine_fixture.h"
 
 #define MS INT64_C(1000000)
@@ -31,6 +31,7 @@ static void set_tick(int64_t ns)
 static void begin_with(const char *line)
 {
 	char text[256];
+	int rc = -1;
 
 	caller = pthread_self();
 	set_tick(0);
@@ -39,7 +40,10 @@ static void begin_with(const char *line)
 	         "StateDir=%s/state\n%s\n",
 	         dir, dir, dir, line);
 	put("commplace.conf", text);
-	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	/* On a busy machine the worker may need more than a call may take. */
+	for (int i = 0; i < 100 && rc; i++)
+		rc = cpl_engine_load(engine, WAIT_MS, NULL);
+	assert_int_equal(rc, 0);
 	all_free();
 }
 
@@ -56,8 +60,8 @@ static void warm(const char *name, int nodes)
 	for (int i = 0; i < 100; i++) {
 		all_free();
 		fake.wanted = nodes;
-		engine->spent = 0;
-		engine->n_shares = 0;
+		engine->desk.spent = 0;
+		engine->desk.n_shares = 0;
 		ask(&req);
 		assert_true(cpl_engine_idle(engine, WAIT_MS));
 		if (record()->ranks)
@@ -86,7 +90,7 @@ static void test_users_have_shares(void **state)
 		stock += ask(&req) == CPL_ENGINE_STOCK;
 	}
 	assert_true(stock > 10 && stock < 40);
-	assert_true(engine->spent < 300 * MS);
+	assert_true(engine->desk.spent < 300 * MS);
 	for (int i = 0; i < 5; i++) {
 		struct cpl_engine_request req =
 		        request(200 + i, "a8", "auto", 2);
@@ -115,14 +119,14 @@ static void test_small_jobs_have_a_reserve(void **state)
 		large.job.mapping = "best";
 		ask(&large);
 	}
-	assert_true(engine->spent < 410 * MS);
+	assert_true(engine->desk.spent < 410 * MS);
 	req.job.uid = 99;
 	req.job.has_uid = true;
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 }
 
-/* Fault: of a large array elements had what stock gives, since each was searched
- * for like the first. */
+/* Fault: of a large array elements had what stock gives, since each was
+ * searched for like the first. */
 static void test_elements_of_an_array(void **state)
 {
 	int searched = 0;
@@ -164,12 +168,16 @@ static void test_stock_nodes_when_time_is_over(void **state)
 	warm("b16", 4);
 	req.stock_reason = "the user asked for --contiguous";
 	req.job.mapping = "greedyallc";
-	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+		if (record()->stock_mapped_max >= 0)
+			break;
+	}
 	assert_true(record()->stock_mapped_max >= 0);
 	set_tick(25 * MS);
 	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
 	assert_true(record()->stock_mapped_max < 0);
-	assert_int_equal(engine->decided->n_order, 0);
+	assert_int_equal(engine->desk.decided->n_order, 0);
 }
 
 /* What was found there is what the job begins with. */
@@ -184,13 +192,13 @@ static void test_stock_nodes_are_mapped_once(void **state)
 	warm("b16", 4);
 	req.stock_reason = "the user asked for --contiguous";
 	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
-	assert_true(engine->decided->mapped);
-	assert_non_null(engine->decided->rank_host);
-	memcpy(order, engine->decided->rank_host, sizeof(order));
+	assert_true(engine->desk.decided->mapped);
+	assert_non_null(engine->desk.decided->rank_host);
+	memcpy(order, engine->desk.decided->rank_host, sizeof(order));
 	/* There is no time to do it again. */
 	set_tick(25 * MS);
 	fake_begin(engine, 10, &fake, &notice);
-	job = engine_running_find(engine, 10);
+	job = engine_running_find(&engine->ledger, 10);
 	assert_memory_equal(job->record->rank_host, order, sizeof(order));
 	assert_true(job->record->map_max_after ==
 	            job->record->stock_mapped_max);
@@ -230,27 +238,36 @@ static void test_stock_nodes_are_what_is_known(void **state)
 	}
 }
 
-/* Fault: which of many ranks share a host was found under the scheduler's locks,
- * whatever time it took. */
+/* Fault: which of many ranks share a host was found under the scheduler's
+ * locks, whatever time it took. */
 static void test_groups_of_large_jobs_grow_elsewhere(void **state)
 {
-	struct cpl_engine_request req = request(20, "d300", "auto", 30);
+	bool waited = false;
 
-	put("d300.json",
-	    "{\"format\": \"commplace-signature\", \"version\": 1, "
-	    "\"ranks\": 300, \"phases\": [{\"pattern\": {\"type\": "
-	    "\"many-to-many\", \"dims\": [300], \"axis\": 0, "
-	    "\"bytes\": 8}}]}");
-	all_free();
-	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_true(record()->cut_short);
-	assert_true(cpl_engine_idle(engine, WAIT_MS));
-	all_free();
-	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_false(record()->cut_short);
+	/* Where the processors are others' they may have grown meanwhile. */
+	for (int i = 0; i < 8 && !waited; i++) {
+		char name[] = "d300a", file[] = "d300a.json";
+		struct cpl_engine_request req = request(20, name, "auto", 30);
+
+		name[4] = file[4] = (char)('a' + i);
+		put(file,
+		    "{\"format\": \"commplace-signature\", \"version\": 1, "
+		    "\"ranks\": 300, \"phases\": [{\"pattern\": {\"type\": "
+		    "\"many-to-many\", \"dims\": [300], \"axis\": 0, "
+		    "\"bytes\": 8}}]}");
+		all_free();
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		waited = record()->cut_short;
+		assert_true(cpl_engine_idle(engine, WAIT_MS));
+		all_free();
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_false(record()->cut_short);
+	}
+	assert_true(waited);
 }
 
-/* The profile is in memory and its groups are grown, whatever time that takes. */
+/* The profile is in memory and its groups are grown, whatever time that takes.
+ */
 static void settle(const struct cpl_engine_request *req)
 {
 	for (int i = 0; i < 4; i++) {
@@ -263,8 +280,8 @@ static void settle(const struct cpl_engine_request *req)
 }
 
 /* Fault: dense jobs had other nodes from run to run, since a clock ended their
- * search. Now counted work does, as much as the time that is allowed has room for,
- * though here no time passes. */
+ * search. Now counted work does, as much as the time that is allowed has room
+ * for, though here no time passes. */
 static void test_work_ends_before_the_clock(void **state)
 {
 	struct cpl_engine_request req = request(20, "d300", "auto", 30);
@@ -282,8 +299,7 @@ static void test_work_ends_before_the_clock(void **state)
 		set_tick(1);
 		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 		assert_true(record()->cut_short);
-		assert_true(i == 0 ||
-		            !memcmp(host, fake.host, sizeof(host)));
+		assert_true(i == 0 || !memcmp(host, fake.host, sizeof(host)));
 		memcpy(host, fake.host, sizeof(host));
 		set_tick(0);
 	}

@@ -8,7 +8,7 @@
 
 static bool is_kept(int64_t id)
 {
-	for (struct decided *d = engine->decided; d; d = d->next)
+	for (struct decided *d = engine->desk.decided; d; d = d->next)
 		if (d->record->job == id)
 			return d->record->ranks == 8;
 	return false;
@@ -39,8 +39,9 @@ static void test_decisions_that_are_not_used(void **state)
 	assert_string_not_equal(notice.text, "");
 	assert_false(is_kept(11));
 	assert_true(has_layout(5000));
-	assert_string_equal(engine_running_find(engine, 5000)->record->shown_as,
-	                    "11_3");
+	assert_string_equal(
+	        engine_running_find(&engine->ledger, 5000)->record->shown_as,
+	        "11_3");
 	assert_true(is_kept(12));
 	cpl_engine_end(engine, 12);
 	assert_false(is_kept(12));
@@ -89,6 +90,14 @@ static void test_refused_hosts_are_left_out(void **state)
 	assert_int_equal(fake.n_host, 4);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(fake.host[i] % 2, 1);
+	/* Also the last ones of many. */
+	all_free();
+	for (int i = 0; i < HOSTS - 8; i++)
+		fake.cpus[i] = 0;
+	fake.useless[HOSTS - 8] = true;
+	req.job.policy = "linear";
+	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+	assert_int_equal(fake.host[0], HOSTS - 7);
 	/* None can serve: it is tried no more than that. */
 	all_free();
 	fake.wanted = 4;
@@ -98,12 +107,18 @@ static void test_refused_hosts_are_left_out(void **state)
 	assert_int_equal(fake.placed, 1);
 	assert_int_equal(fake.stocked, 1);
 	assert_non_null(strstr(record()->reason, "refused"));
+	/* Nor are hosts lost that were not free. */
+	for (int i = HOSTS - 8; i < HOSTS; i++)
+		fake.cpus[i] = 0;
+	fake.placed = 0;
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	assert_int_equal(fake.placed, 1);
 }
 
 /* The same table of hosts again is no news. */
 static void test_unknown_hosts_are_told_once(void **state)
 {
-	const char *const name[] = {"n0", "login", "n1"};
+	const char *name[] = {"n0", "login", "n1"};
 	const char *line;
 
 	logged[0] = '\0';
@@ -114,6 +129,10 @@ static void test_unknown_hosts_are_told_once(void **state)
 	                      "not have: 1 (login)");
 	assert_non_null(line);
 	assert_null(strstr(line + 1, "nodes of the scheduler"));
+	/* As many, of which one has another name. */
+	name[2] = "n2";
+	assert_int_equal(cpl_engine_set_hosts(engine, name, 3, NULL), 0);
+	assert_string_equal(engine->desk.host_name[2], "n2");
 }
 
 /* fault 11: sized by its CPUs, a job refused on a few hosts gets more. */
@@ -188,6 +207,7 @@ static void test_lower_ranks_are_filled_first(void **state)
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	for (int i = 0; i < 4; i++)
 		assert_true(fake.host[i] >= 10);
+	assert_int_equal(fake.narrowed, 0);
 	/* The user's are as good as those filled first. */
 	all_free();
 	for (int i = 0; i < HOSTS; i++)

@@ -9,8 +9,9 @@ static uint64_t hits, misses;
 /* How the last call came by its decision: 'h' out of memory, 'm' made. */
 static char memo(void)
 {
-	uint64_t hit = engine->counters.count[CPL_COUNT_CACHE_HIT] - hits;
-	uint64_t miss = engine->counters.count[CPL_COUNT_CACHE_MISS] - misses;
+	uint64_t hit = engine->clerk.counters.count[CPL_COUNT_CACHE_HIT] - hits;
+	uint64_t miss =
+	        engine->clerk.counters.count[CPL_COUNT_CACHE_MISS] - misses;
 
 	hits += hit;
 	misses += miss;
@@ -109,29 +110,33 @@ static void test_cut_decisions_are_made_again(void **state)
 	hits = misses = 0;
 	all_free();
 	ask(&req);
-	profile = engine->decided->profile;
+	profile = engine->desk.decided->profile;
 	memset(is_free, 1, sizeof(is_free));
 	struct cpl_decide_request core = {
-	        .place = {.net = engine->snapshot->net,
+	        .place = {.net = engine->desk.snapshot->net,
 	                  .free = is_free,
 	                  .n_nodes_wanted = 4},
-	        .policy = "auto",
-	        .routing = engine->snapshot->routing,
+	        .wish.policy = &cpl_placement_auto,
+	        .routing = engine->desk.snapshot->routing,
 	        .comm = profile->comm,
 	        .ranks_per_node = 2,
-	        .mapper = &cpl_mapper_quick,
+	        .wish.mapper = &cpl_mapper_quick,
 	        .expired = at_once,
 	};
 	memo();
-	assert_true(engine_memo_decide(engine, &core, profile, &err)->cut_short);
+	assert_true(engine_memo_decide(&engine->desk, &engine->ledger, &core,
+	                               profile, &err)
+	                    ->cut_short);
 	assert_int_equal(memo(), 'm');
 	core.expired = NULL;
-	assert_false(
-	        engine_memo_decide(engine, &core, profile, &err)->cut_short);
+	assert_false(engine_memo_decide(&engine->desk, &engine->ledger, &core,
+	                                profile, &err)
+	                     ->cut_short);
 	assert_int_equal(memo(), 'm');
 	core.expired = at_once;
-	assert_false(
-	        engine_memo_decide(engine, &core, profile, &err)->cut_short);
+	assert_false(engine_memo_decide(&engine->desk, &engine->ledger, &core,
+	                                profile, &err)
+	                     ->cut_short);
 	assert_int_equal(memo(), 'h');
 }
 
@@ -140,7 +145,8 @@ static size_t memo_bytes(int *n)
 	size_t bytes = 0;
 
 	*n = 0;
-	for (struct memo *m = engine->memo; m; m = engine_memo_next(m, &bytes))
+	for (struct memo *m = engine->desk.memo; m;
+	     m = engine_memo_next(m, &bytes))
 		++*n;
 	return bytes;
 }
@@ -163,6 +169,28 @@ static void test_what_is_remembered_is_bounded(void **state)
 	assert_int_equal(n, 64);
 }
 
+/* So are the groups of ranks that share a host: those of the last few kinds of
+ * jobs. */
+static void test_groups_that_are_kept(void **state)
+{
+	const int first = 17, last = first + ENGINE_GROUPS + 3;
+	int seen[HOSTS + 1] = {0};
+
+	profile("ring", 512, 3);
+	for (int n = first; n <= last; n++) {
+		struct cpl_engine_request req = request(n, "ring", "linear", n);
+
+		all_free();
+		fake.wanted = n;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_true(cpl_engine_idle(engine, WAIT_MS));
+	}
+	for (int i = 0; i < ENGINE_GROUPS; i++)
+		seen[engine->desk.groups[i].n_hosts]++;
+	for (int n = first; n <= last; n++)
+		assert_int_equal(seen[n], n > last - ENGINE_GROUPS);
+}
+
 /* Fault 7: calls that have used up their time leave the next ones to the
  * scheduler, until the pass is over. */
 static void test_time_of_a_pass(void **state)
@@ -172,16 +200,16 @@ static void test_time_of_a_pass(void **state)
 
 	all_free();
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_true(engine->spent > 0);
+	assert_true(engine->desk.spent > 0);
 	/* What the scheduler takes itself is not ours. */
 	all_free();
 	fake.place_us = 50000;
-	engine->spent = 0;
+	engine->desk.spent = 0;
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_true(engine->spent < 50 * INT64_C(1000000));
+	assert_true(engine->desk.spent < 50 * INT64_C(1000000));
 	fake.place_us = 0;
 	/* MaxDecisionTime=20s, which is more than MaxPassTime. */
-	engine->spent = 20 * INT64_C(1000000000);
+	engine->desk.spent = 20 * INT64_C(1000000000);
 	all_free();
 	fake.wanted = 4;
 	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
@@ -191,21 +219,21 @@ static void test_time_of_a_pass(void **state)
 	                                    "MaxPassTime)"));
 	cpl_engine_end(engine, 60);
 	/* Neither is a fault, nor is one that begins without its order. */
-	engine->spent = 0;
+	engine->desk.spent = 0;
 	all_free();
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	engine->decided->mapped = false;
-	engine->spent = 20 * INT64_C(1000000000);
+	engine->desk.decided->mapped = false;
+	engine->desk.spent = 20 * INT64_C(1000000000);
 	fake_begin(engine, 60, &fake, &notice);
 	cpl_engine_end(engine, 60);
 	assert_non_null(strstr(logged, "ranks of job 60 are not mapped: no "
 	                               "time is left of MaxPassTime"));
 	assert_null(strstr(logged, "error: "));
-	engine->spent = 20 * INT64_C(1000000000);
-	engine->pass -= ENGINE_PASS_NS;
+	engine->desk.spent = 20 * INT64_C(1000000000);
+	engine->desk.pass -= ENGINE_PASS_NS;
 	all_free();
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_true(engine->spent < 20 * INT64_C(1000000000));
+	assert_true(engine->desk.spent < 20 * INT64_C(1000000000));
 }
 
 int main(void)
@@ -215,6 +243,7 @@ int main(void)
 	        T(test_decisions_are_remembered),
 	        T(test_what_is_remembered_is_bounded),
 	        T(test_cut_decisions_are_made_again),
+	        T(test_groups_that_are_kept),
 	        T(test_time_of_a_pass),
 #undef T
 	};

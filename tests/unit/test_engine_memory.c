@@ -97,7 +97,7 @@ static int tear_down(void **state)
 static bool is_whole(const struct cpl_engine *engine, int64_t id)
 {
 	const struct cpl_record *r =
-	        engine->decided ? engine->decided->record : NULL;
+	        engine->desk.decided ? engine->desk.decided->record : NULL;
 
 	if (!r || r->job != id)
 		return true;
@@ -216,7 +216,7 @@ static bool restored(void)
 	if (!engine)
 		return false;
 	cpl_engine_restore(engine, running, 1, WAIT_MS);
-	back = engine_running_find(engine, 7);
+	back = engine_running_find(&engine->ledger, 7);
 	return run_job(engine) && back;
 }
 

@@ -83,10 +83,10 @@ static void check_private(const char *name, int ranks)
 
 	assert_int_equal(decide(name, ranks), CPL_ENGINE_STOCK);
 	assert_non_null(strstr(record()->reason, "not yours to use"));
-	assert_null(engine->decided->profile);
+	assert_null(engine->desk.decided->profile);
 	fake_begin(engine, 1, &fake, &notice);
-	assert_null(engine_running_find(engine, 1)->profile);
-	assert_false(engine_running_find(engine, 1)->traffic);
+	assert_null(engine_running_find(&engine->ledger, 1)->profile);
+	assert_false(engine_running_find(&engine->ledger, 1)->traffic);
 	assert_int_equal(kind_of_step(name, ranks, false), CPL_LAUNCH_NOTHING);
 	data = cpl_engine_handover(engine, &job, 1 << 16, &size, &err);
 	/* A reason, and no row of the matrix. */
@@ -153,10 +153,10 @@ static void test_submitted_unseen(void **state)
 	assert_true(accepted("x", 8));
 	profile("milc", 8, 3);
 	hide("milc.json");
-	engine->spent = 60 * INT64_C(1000000000);
-	engine->pass = cpl_now();
+	engine->desk.spent = 60 * INT64_C(1000000000);
+	engine->desk.pass = cpl_now();
 	assert_true(accepted("x", 8));
-	engine->spent = 0;
+	engine->desk.spent = 0;
 	check_private("x", 8);
 	assert_false(accepted("x", 8));
 	/* A configuration that was never right. */

@@ -108,8 +108,9 @@ static void test_too_many_ranks_are_stock(void **state)
 		assert_string_equal(record()->reason_code, "profile_ranks");
 		begin(id, &req, req.ranks);
 		assert_int_equal(asked.calls, 0);
-		assert_int_equal(engine_running_find(engine, id)->record->ranks,
-		                 0);
+		assert_int_equal(
+		        engine_running_find(&engine->ledger, id)->record->ranks,
+		        0);
 		cpl_engine_end(engine, id);
 	}
 }

@@ -105,7 +105,7 @@ static void begin_as(int64_t id, const char *name, uint32_t uid,
 
 static const char *arrived(int64_t id)
 {
-	return engine_running_find(engine, id)->record->order_arrived;
+	return engine_running_find(&engine->ledger, id)->record->order_arrived;
 }
 
 static void expect(uint32_t uid, const char *name, const char *reaches,
@@ -176,7 +176,7 @@ static void test_an_order_by_the_host_file(void **state)
 
 	begin_as(1, "a8", 7, CPL_REACH_UNKNOWN, CPL_REACH_BY_NONE);
 	step_of(&s, 1, 4, 2);
-	r = engine_running_find(engine, 1)->record;
+	r = engine_running_find(&engine->ledger, 1)->record;
 	memset(s.tasks, 0, sizeof(s.tasks));
 	for (uint32_t rank = 0; rank < 8; rank++) {
 		const char *host = r->host[r->rank_host[rank]];

@@ -38,7 +38,7 @@ static int64_t number(int i)
 static void put_records(void)
 {
 	struct cpl_record record = {.uid = 4711};
-	struct cpl_record_dir *records = engine->records;
+	struct cpl_record_dir *records = engine->clerk.records;
 
 	for (int i = 0; i < JOBS; i++) {
 		record.job = number(i);
@@ -61,9 +61,10 @@ static void restore(int without)
 	assert_true(cpl_engine_idle(engine, 10 * WAIT_MS));
 	/* Any call takes back what was read. */
 	cpl_engine_end(engine, JOBS + 1);
-	assert_int_equal(engine->n_running, n);
+	assert_int_equal(engine->ledger.n_running, n);
 	for (int i = 1; i < n; i++)
-		assert_true(engine->running[i - 1].id < engine->running[i].id);
+		assert_true(engine->ledger.running[i - 1].id <
+		            engine->ledger.running[i].id);
 	/* log2(JOBS) is 11: to sort once, and to look for each twice. */
 	assert_true(moved < 16 * JOBS * sizeof(struct running));
 	assert_true(compared >= JOBS && compared < 64 * JOBS);

@@ -112,7 +112,7 @@ static void test_waits_for_files_that_are_slow(void **state)
 		slow[i] = calloc(1, sizeof(*slow[i]));
 		assert_non_null(slow[i]);
 		slow[i]->run = slow_file;
-		assert_int_equal(cpl_worker_queue(engine->worker,
+		assert_int_equal(cpl_worker_queue(engine->clerk.worker,
 		                                  CPL_QUEUE_LOAD, slow[i],
 		                                  false, NULL),
 		                 0);
@@ -124,7 +124,7 @@ static void test_waits_for_files_that_are_slow(void **state)
 	}
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-	assert_int_equal(engine->snapshot->config->mode, CPL_MODE_OFF);
+	assert_int_equal(engine->desk.snapshot->config->mode, CPL_MODE_OFF);
 }
 
 /* fault 31: the site's default has nothing to say of these jobs. */
@@ -137,7 +137,7 @@ static void test_defaults_that_do_nothing_are_silent(void **state)
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
 	fake.wanted = 4;
 	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
-	assert_null(engine->decided);
+	assert_null(engine->desk.decided);
 	config("DefaultPolicy=linear");
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
@@ -166,6 +166,52 @@ static void test_observed_jobs_tell_what_would_be(void **state)
 	                                    "nodes=n["));
 	assert_non_null(strstr(notice.text, " max congestion "));
 	assert_non_null(strstr(notice.text, " (stock "));
+	/* Of ranks nothing is known here. */
+	req = request(2, NULL, "linear", 4);
+	assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+	fake_begin(engine, 2, &fake, &notice);
+	assert_non_null(strstr(notice.text, " would be policy=linear"));
+	assert_null(strstr(logged, "memory"));
+}
+
+/* A profile that is not quite the job's: its notice tells. */
+static void test_what_is_told_of_profiles(void **state)
+{
+	static const struct {
+		const char *name, *recorded, *told;
+		int ranks;
+	} row[] = {
+	        {"ring", "", " (rescaled from 16 ranks, fit error 0.0 %)", 24},
+	        {"drift",
+	         "\"recorded\": {\"installed\": {\"distance\": 0.5}}, ",
+	         " (drifts: 50.0 % from the one before)", 16},
+	};
+
+	config("Rescale=yes");
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		struct cpl_engine_request req =
+		        request(i + 1, row[i].name, "linear", 4);
+		struct cpl_engine_notice notice;
+		char file[64], text[512];
+
+		snprintf(file, sizeof(file), "%s.json", row[i].name);
+		snprintf(text, sizeof(text),
+		         "{\"format\": \"commplace-signature\", "
+		         "\"version\": 1, %s\"ranks\": 16, \"phases\": "
+		         "[{\"pattern\": {\"type\": \"stencil\", \"dims\": "
+		         "[16], \"points\": 3, \"periodic\": true, "
+		         "\"bytes\": 9}}]}",
+		         row[i].recorded);
+		put(file, text);
+		all_free();
+		fake.wanted = 4;
+		req.ranks = row[i].ranks;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		fake_begin(engine, i + 1, &fake, &notice);
+		if (!strstr(notice.text, row[i].told))
+			fail_msg("%s", notice.text);
+	}
 }
 
 /* What a user calls a profile gets as it is into no log and no comment. */
@@ -228,7 +274,7 @@ static void test_answers_are_counted(void **state)
 	        {"a8", "linear", .nodes = 4, .observe = true,
 	         .reason = CPL_REASON_OBSERVE},
 	};
-	const uint64_t *count = engine->counters.count;
+	const uint64_t *count = engine->clerk.counters.count;
 
 	put("bad.json", "{}");
 	put("inner.json",
@@ -244,7 +290,7 @@ static void test_answers_are_counted(void **state)
 		config(row[i].observe ? "Mode=observe" : "RankMismatch=reject\n"
 		                                         "MissingProfile=reject");
 		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-		before = engine->counters;
+		before = engine->clerk.counters;
 		all_free();
 		fake.wanted = row[i].nodes;
 		fake.refuse_below = row[i].refuse ? HOSTS + 1 : 0;
@@ -264,7 +310,8 @@ static void test_answers_are_counted(void **state)
 			        r == (int)row[i].reason);
 		assert_int_equal(
 		        cpl_histogram_count(
-		                &engine->counters.time[CPL_TIME_HELD_TEST]) -
+		                &engine->clerk.counters
+		                         .time[CPL_TIME_HELD_TEST]) -
 		                cpl_histogram_count(
 		                        &before.time[CPL_TIME_HELD_TEST]),
 		        1);
@@ -335,11 +382,11 @@ static void test_a_changed_table_of_routes_is_seen(void **state)
 	if (cpl_engine_load(engine, WAIT_MS, &err))
 		fail_msg("%s", err.text);
 	assert_non_null(strstr(logged, " is in force: Mode=on, "));
-	routes = engine->snapshot->net->routes;
+	routes = engine->desk.snapshot->net->routes;
 	assert_int_equal(routes->start[6] - routes->start[0], 6);
 	put("routes", around);
 	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-	routes = engine->snapshot->net->routes;
+	routes = engine->desk.snapshot->net->routes;
 	assert_int_equal(routes->start[6] - routes->start[0], 8);
 	/* Nothing changed at all. */
 	put("network.json",
@@ -392,10 +439,10 @@ static void test_two_changes_at_one_time_are_two(void **state)
 		snprintf(text, sizeof(text), form, 3 * x, 2 * x, x, 4 * x);
 		change_in_place("network.json", text, now);
 		assert_int_equal(cpl_engine_load(engine, WAIT_MS, &err), 0);
-		if (!engine_background(engine, NULL,
-		                       cpl_now() + WAIT_MS * 1000000LL, &err))
+		if (!engine_scene(&engine->ledger, NULL,
+		                  cpl_now() + WAIT_MS * 1000000LL, &err))
 			fail_msg("%s", err.text);
-		job = engine_running_find(engine, 5);
+		job = engine_running_find(&engine->ledger, 5);
 		assert_true(job && job->load);
 		period[i] = job->load->period;
 	}
@@ -411,7 +458,7 @@ static void test_two_changes_at_one_time_are_two(void **state)
 		         dir, dir, i ? "off #####" : "observe #");
 		change_in_place("commplace.conf", text, now);
 		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
-		assert_int_equal(engine->snapshot->config->mode,
+		assert_int_equal(engine->desk.snapshot->config->mode,
 		                 i ? CPL_MODE_OFF : CPL_MODE_OBSERVE);
 	}
 }
@@ -456,6 +503,7 @@ int main(void)
 	        T(test_waits_for_files_that_are_slow),
 	        T(test_defaults_that_do_nothing_are_silent),
 	        T(test_observed_jobs_tell_what_would_be),
+	        T(test_what_is_told_of_profiles),
 	        T(test_names_are_made_printable),
 	        T(test_answers_are_counted),
 	        T(test_counters_survive_a_restart),

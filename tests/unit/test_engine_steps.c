@@ -72,7 +72,7 @@ static int layout_uneven(void *arg, int ranks, int *rank_host)
 static void check_rank_order(int64_t id)
 {
 	const struct cpl_record *record =
-	        engine_running_find(engine, id)->record;
+	        engine_running_find(&engine->ledger, id)->record;
 	char *text = cpl_engine_rank_order(engine, id, 1000);
 	char *hosts = cpl_hostlist_format(record->host, record->n_hosts);
 	struct cpl_rank_order order;
@@ -108,7 +108,7 @@ static void test_steps_of_other_shapes(void **state)
 	assert_true(out.changed);
 	assert_true(rows_increase(&laid));
 	/* Fault 7: the next one takes no time, which there is none of. */
-	engine->spent = 60 * INT64_C(1000000000);
+	engine->desk.spent = 60 * INT64_C(1000000000);
 	lay_out(&again, 5, uneven, false);
 	cpl_engine_step(engine, &again.step, &out);
 	assert_true(out.changed);
@@ -117,7 +117,7 @@ static void test_steps_of_other_shapes(void **state)
 	cpl_engine_step(engine, &again.step, &out);
 	assert_false(out.changed);
 	assert_non_null(strstr(out.unchanged.text, "MaxPassTime"));
-	engine->spent = 0;
+	engine->desk.spent = 0;
 	/* Another total: not ours. */
 	lay_out(&laid, 5, fewer, false);
 	cpl_engine_step(engine, &laid.step, &out);
@@ -270,6 +270,62 @@ static void test_damage_to_what_is_handed_over(void **state)
 	free(data);
 }
 
+/* What travels with the step as the job has its ranks, or with what it hands
+ * over where its steps are made elsewhere; an excerpt of a profile. */
+static unsigned char *rows_of(int64_t id, bool handed, size_t *size)
+{
+	const uint16_t even[] = {2, 2, 2, 2};
+	struct cpl_engine_layout out;
+	struct cpl_launch launch;
+	struct laid_out laid;
+	struct cpl_error err;
+	unsigned char *data;
+
+	lay_out(&laid, id, even, false);
+	laid.step.job.profile = "a8";
+	if (handed) {
+		data = hand_over(id, "a8", 4096, size, &err);
+		assert_non_null(data);
+		assert_int_equal(cpl_engine_step_handed(data, *size, &laid.step,
+		                                        &out, NULL),
+		                 0);
+		free(data);
+	} else {
+		cpl_engine_step(engine, &laid.step, &out);
+	}
+	assert_non_null(out.data);
+	*size = out.size;
+	assert_int_equal(cpl_launch_read(out.data, out.size, &launch, NULL), 0);
+	assert_int_equal(launch.kind, CPL_LAUNCH_ROWS);
+	return out.data;
+}
+
+/* Fault: a step looked for the profile anew while its job held one, and bound
+ * by another version of it than the job was laid out by, or by none. */
+static void test_steps_take_the_profile_of_their_job(void **state)
+{
+	unsigned char *before, *now;
+	size_t size, n;
+
+	all_free();
+	start(5, "a8", "random-groups", 4, 8);
+	before = rows_of(5, false, &size);
+	profile("a8", 8, 5);
+	for (int turn = 0; turn < 2; turn++) {
+		assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+		assert_non_null(
+		        engine_running_find(&engine->ledger, 5)->profile);
+		for (int handed = 0; handed < 2; handed++) {
+			now = rows_of(5, handed, &n);
+			assert_int_equal(n, size);
+			assert_memory_equal(now, before, size);
+			free(now);
+		}
+		remove(in_dir("a8.json"));
+	}
+	free(before);
+}
+
 /* fault 26: what is on record is the order in which the ranks run. */
 static void test_the_users_order_is_on_record(void **state)
 {
@@ -291,7 +347,7 @@ static void test_the_users_order_is_on_record(void **state)
 	got.n_hosts = fake.n_host;
 	cpl_engine_start(engine, &got, &notice);
 	assert_null(strstr(notice.text, "mapping="));
-	on_record = engine_running_find(engine, 1)->record;
+	on_record = engine_running_find(&engine->ledger, 1)->record;
 	assert_int_equal(on_record->ranks, 8);
 	assert_true(on_record->mapping_kept_default);
 	for (int r = 0; r < 8; r++)
@@ -302,7 +358,7 @@ static void test_the_users_order_is_on_record(void **state)
 	cpl_engine_end(engine, 1);
 	/* Only one of its steps: from then on, until one follows the layout. */
 	start(2, "a8", "random-groups", 4, 8);
-	on_record = engine_running_find(engine, 2)->record;
+	on_record = engine_running_find(&engine->ledger, 2)->record;
 	int planned[8];
 	memcpy(planned, on_record->rank_host, sizeof(planned));
 	lay_out(&laid, 2, even, true);
@@ -324,7 +380,7 @@ static void test_the_users_order_is_on_record(void **state)
 	set_up_engine();
 	cpl_engine_restore(engine, live, 1, WAIT_MS);
 	assert_true(has_layout(2));
-	on_record = engine_running_find(engine, 2)->record;
+	on_record = engine_running_find(&engine->ledger, 2)->record;
 	assert_memory_not_equal(on_record->rank_host, planned, sizeof(planned));
 	lay_out(&laid, 2, even, false);
 	cpl_engine_step(engine, &laid.step, &out);
@@ -347,18 +403,20 @@ static void test_a_plan_without_load_stays_over_a_restart(void **state)
 	    "8, \"phases\": [{\"name\": \"p\", \"weight\": 1, \"traffic\": "
 	    "[[0, 1, 9, 1], [2, 3, 9, 1], [4, 5, 9, 1], [6, 7, 9, 1]]}]}");
 	start(3, "quiet8", "random-groups", 4, 8);
-	memcpy(planned, engine_running_find(engine, 3)->record->rank_host,
+	memcpy(planned,
+	       engine_running_find(&engine->ledger, 3)->record->rank_host,
 	       sizeof(planned));
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	cpl_engine_free(engine);
 	set_up_engine();
 	cpl_engine_restore(engine, live, 1, WAIT_MS);
 	assert_true(has_layout(3));
-	assert_false(engine_running_find(engine, 3)->own_order);
+	assert_false(engine_running_find(&engine->ledger, 3)->own_order);
 	lay_out(&laid, 3, even, false);
 	cpl_engine_step(engine, &laid.step, &out);
-	assert_memory_equal(engine_running_find(engine, 3)->record->rank_host,
-	                    planned, sizeof(planned));
+	assert_memory_equal(
+	        engine_running_find(&engine->ledger, 3)->record->rank_host,
+	        planned, sizeof(planned));
 }
 
 /* A job of so many ranks begins on the hosts of `fake`, for which nothing was
@@ -442,7 +500,7 @@ static void test_order_without_a_profile(void **state)
 			fake.host[h] = 2 * h;
 		fake.n_host = 4;
 		begin_unplaced(&row[i].job, i % 2 ? 8 : 0, row[i].own, &notice);
-		if (!!engine_running_find(engine, 1) != row[i].ordered)
+		if (!!engine_running_find(&engine->ledger, 1) != row[i].ordered)
 			fail_msg("row %zu: %s", i, notice.text);
 		if (!row[i].ordered)
 			continue;
@@ -483,15 +541,15 @@ static void test_ranks_run_as_decided(void **state)
 
 	all_free();
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
-	assert_true(engine->decided->mapped);
+	assert_true(engine->desk.decided->mapped);
 	/* Told from one mapped anew by an order that no mapper makes. */
 	for (int k = 0; k < 16; k++)
 		planned[k] = (k * 3 + 1) % 8;
-	free(engine->decided->rank_host);
-	engine->decided->rank_host = malloc(sizeof(planned));
-	memcpy(engine->decided->rank_host, planned, sizeof(planned));
+	free(engine->desk.decided->rank_host);
+	engine->desk.decided->rank_host = malloc(sizeof(planned));
+	memcpy(engine->desk.decided->rank_host, planned, sizeof(planned));
 	fake_begin(engine, 78, &fake, &notice);
-	r = engine_running_find(engine, 78)->record;
+	r = engine_running_find(&engine->ledger, 78)->record;
 	assert_memory_equal(r->rank_host, planned, sizeof(planned));
 	assert_false(r->mapping_kept_default);
 	for (int i = 0; i < r->n_candidates; i++) {
@@ -559,7 +617,7 @@ static void test_ranks_mapped_anew(void **state)
 		got.n_hosts = fake.n_host;
 		got.arg = &got.n_hosts;
 		cpl_engine_start(engine, &got, &notice);
-		r = engine_running_find(engine, i + 1)->record;
+		r = engine_running_find(&engine->ledger, i + 1)->record;
 		assert_float_equal(r->map_max_after, busiest(r, true), 1e-9);
 		assert_float_equal(r->map_max_before, busiest(r, false), 1e-9);
 		assert_int_equal(r->mapping_kept_default,
@@ -599,7 +657,7 @@ static void test_the_stated_routing_is_shown(void **state)
 	fake.wanted = 8;
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	fake_begin(engine, 5, &fake, &notice);
-	r = engine_running_find(engine, 5)->record;
+	r = engine_running_find(&engine->ledger, 5)->record;
 	assert_string_equal(r->routing, "static-direct");
 	assert_string_equal(r->stated_routing, "adaptive-direct");
 	for (int i = 0; i < r->n_candidates; i++) {
@@ -622,6 +680,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	        T(test_steps_of_other_shapes),
 	        T(test_steps_by_what_is_handed_over),
+	        T(test_steps_take_the_profile_of_their_job),
 	        T(test_damage_to_what_is_handed_over),
 	        T(test_the_users_order_is_on_record),
 	        T(test_a_plan_without_load_stays_over_a_restart),

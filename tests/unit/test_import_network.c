@@ -446,7 +446,7 @@ static void test_refused(void **state)
 	         "unknown format 'myrinet'; it must be one of topology-conf"},
 	        {"aries", "\x1f\x8b\x08", "in: is compressed"},
 	        {"topology-conf", "SwitchName=a BlockName=b Nodes=n\n",
-	         "in:1: SwitchName is beside BlockName"},
+	         "in:1: SwitchName is together with BlockName"},
 	        {"topology-conf", "BlockName=b\n",
 	         "in:1: block b has neither Nodes nor Switches"},
 	        {"node-list", "host,switch\n", "in: names no host"},

@@ -51,9 +51,9 @@ static void set_up(struct draw *d, int pattern, uint64_t seed, const char *polic
 	                  .free = d->is_free,
 	                  .n_nodes_wanted = NODES,
 	                  .seed = 1},
-	        .policy = policy,
+	        .wish.policy = cpl_placement_find(NULL, policy, NULL),
 	        .routing = cpl_routing_find(d->net, NULL, &err),
-	        .mapper = mapper,
+	        .wish.mapper = mapper,
 	        .comm = d->comm,
 	        .ranks_per_node = PER_NODE,
 	};
@@ -247,7 +247,7 @@ static void test_search_is_never_worse(void **state)
 
 		set_up(&d, pattern, 3, "auto", &cpl_mapper_quick);
 		decide(&d, &a);
-		d.req.policy = "traffic";
+		d.req.wish.policy = &cpl_placement_traffic;
 		decide(&d, &t);
 		check_order(&d, &t);
 		assert_true(chosen_max(&t) <= chosen_max(&a) * (1 + 1e-9));
@@ -267,7 +267,7 @@ static void test_search_without_end(void **state)
 
 		set_up(&d, pattern, 3, "auto", &cpl_mapper_quick);
 		decide(&d, &quick);
-		d.req.mapper = &cpl_mapper_best;
+		d.req.wish.mapper = &cpl_mapper_best;
 		decide(&d, &best);
 		assert_true(quick.mapped);
 		assert_false(best.mapped);
@@ -400,7 +400,7 @@ static double busiest(const struct draw *d, const struct cpl_decision *out)
 	assert_int_equal(cpl_times_order(times, out->rank_host, PER_NODE, NODES,
 	                                 &err),
 	                 0);
-	assert_int_equal(cpl_times_place(times, space, out->node, &err), 0);
+	assert_int_equal(cpl_times_put(times, space, out->node, &err), 0);
 	cpl_times_judge(times, d->req.rates, false, &result);
 	cpl_times_close(times);
 	cpl_times_space_free(space);
@@ -427,7 +427,7 @@ static void test_time(void **state)
 			             : &cpl_mapper_greedyallc);
 			draw_rates(d.net, (uint64_t)i, &rates);
 			d.req.rates = &rates;
-			d.req.objective = CPL_OBJECTIVE_TIME;
+			d.req.wish.objective = CPL_OBJECTIVE_TIME;
 			decide(&d, &out);
 			cpl_candidate_figures(&out.candidate[out.chosen], &f);
 			seconds[p] = f.metrics.seconds;

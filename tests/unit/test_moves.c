@@ -426,9 +426,9 @@ static void test_parts_of_entries(void **state)
 				for (int64_t e = s.comm->row[r];
 				     e < s.comm->row[r + 1]; e++)
 					assert_true(
-					        cpl_moves_entry_part(
+					        cpl_moves_entry_fraction(
 					                &s.moves, r, e, link) ==
-					        cpl_moves_part(
+					        cpl_moves_fraction(
 					                &s.moves, node[r],
 					                node[s.comm->to[e]],
 					                link));

@@ -209,7 +209,7 @@ static void test_refused(void **state)
 	        {HEAD "\"nodes\": \"a\"}", "\"type\" is missing"},
 	        {HEAD "\"type\": 1}", "\"type\" is an integer"},
 	        {HEAD "\"type\": \"mesh\"}",
-	         "dragonfly, torus, fattree, graph, dragonfly+, hyperx or haec"},
+	         "\"mesh\"; it must be dragonfly, "},
 	        {FLY2 "\"dims\": [2]}", "unknown key \"dims\""},
 	        {TORUS "\"groups\": 2}", "unknown key \"groups\""},
 	        {FLY "\"rows\": 1, \"columns\": 1}", "\"groups\" is missing"},

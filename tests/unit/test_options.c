@@ -78,6 +78,35 @@ const struct cmd_help *cmd_help_find(const char *name)
 	return &help;
 }
 
+/* "o0-" and so on, of test_many_options. */
+static struct cmd_help_option many[40];
+
+const struct cmd_help_option *cmd_help_option(const char *subcommand,
+                                              const char *option)
+{
+	static const struct cmd_help_option known[] = {
+	        {"flag", 'f', no_argument},
+	        {"second", 0, no_argument},
+	        {"text", 't', required_argument},
+	        {"maybe", 'm', optional_argument},
+	        {"colour", 0, required_argument},
+	        {"integer", 'n', required_argument},
+	        {"number", 0, required_argument},
+	        {"take", 0, required_argument},
+	        {"needed", 0, required_argument},
+	        {"name", 0, required_argument},
+	};
+
+	assert_string_equal(subcommand, "test");
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(known[i].name, option))
+			return &known[i];
+	for (int i = 0; i < 40 && many[i].name; i++)
+		if (!strcmp(many[i].name, option))
+			return &many[i];
+	return NULL;
+}
+
 void cmd_help_print(const struct cmd_help *help)
 {
 	assert_string_equal(help->name, "test");
@@ -110,12 +139,12 @@ static int parse(const char *line, struct values *v, bool needs,
 {
 	static const char *const colours[] = {"red", "green", "blue", NULL};
 	const struct cmd_option table[] = {
-	        {"flag", 'f', .flag = &v->flag},
+	        {"flag", .flag = &v->flag},
 	        {"second", .flag = &v->second},
-	        {"text", 't', .text = &v->text},
-	        {"maybe", 'm', .maybe = &v->maybe},
+	        {"text", .text = &v->text},
+	        {"maybe", .maybe = &v->maybe},
 	        {"colour", .choice = &v->choice, .choices = colours},
-	        {"integer", 'n', .integer = &v->integer, .low = -2, .high = 9},
+	        {"integer", .integer = &v->integer, .low = -2, .high = 9},
 	        {"number", .number = &v->number, .least = 0.5, .most = 2},
 	        {"take", .take = take_it, .into = v},
 	        {"needed", .text = &v->needed, .needed = needs},
@@ -298,8 +327,9 @@ static void test_many_options(void **state)
 
 	for (int i = 0; i < 40; i++) {
 		sprintf(name[i], "o%d-", i);
-		table[i] = (struct cmd_option){name[i], letters[i],
-		                               .text = &text[i]};
+		many[i] = (struct cmd_help_option){name[i], letters[i],
+		                                   required_argument};
+		table[i] = (struct cmd_option){name[i], .text = &text[i]};
 	}
 	for (int i = 0; i < 80; i++) {
 		if (i % 2)
@@ -317,6 +347,33 @@ static void test_many_options(void **state)
 	assert_int_equal(cmd_options(&self, 1, argv, table, CMD_NO_WORDS),
 	                 CMD_FAILED);
 	assert_string_equal(said, "its table has more than 40 options");
+	memset(many, 0, sizeof(many));
+}
+
+/* What the help does not have, or not so, is no option. */
+static void test_undocumented(void **state)
+{
+	const char *text = NULL;
+	bool flag;
+	const struct cmd_option unknown[] = {{"other", .text = &text}, {NULL}},
+	                        as_text[] = {{"flag", .text = &text}, {NULL}},
+	                        as_flag[] = {{"text", .flag = &flag}, {NULL}},
+	                        as_maybe[] = {{"text", .maybe = &text}, {NULL}};
+	const struct {
+		const struct cmd_option *table;
+		const char *said;
+	} cases[] = {{unknown, "its help has no such --other"},
+	             {as_text, "its help has no such --flag"},
+	             {as_flag, "its help has no such --text"},
+	             {as_maybe, "its help has no such --text"}};
+	char *argv[] = {(char[]){"test"}, NULL};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(cmd_options(&self, 1, argv, cases[i].table,
+		                             CMD_NO_WORDS),
+		                 CMD_FAILED);
+		assert_string_equal(said, cases[i].said);
+	}
 }
 
 /* A list of names that no message holds is cut. */
@@ -358,6 +415,7 @@ int main(void)
 	        cmocka_unit_test(test_what_is_needed),
 	        cmocka_unit_test(test_words),
 	        cmocka_unit_test(test_many_options),
+	        cmocka_unit_test(test_undocumented),
 	        cmocka_unit_test(test_many_choices),
 	};
 

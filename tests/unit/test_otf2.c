@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "number.h"
+#include "otf2_calls.h"
 #include "otf2_sample.h"
-#include "signature/import/import.h"
 
 static void collective(OTF2_EvtWriter *w, OTF2_CollectiveOp op, OTF2_CommRef comm,
                        uint32_t root, uint64_t sent, uint64_t received)
@@ -24,7 +24,7 @@ static void collective(OTF2_EvtWriter *w, OTF2_CollectiveOp op, OTF2_CommRef com
 }
 
 /*
- * All: a barrier, a broadcast of 8 bytes from rank 0 by the tree 0 to 2 and 1,
+ * All: a barrier by messages to the next and the one after it, a broadcast of 8 bytes from rank 0 by the tree 0 to 2 and 1,
  * 2 to 3, an all-reduce of 16 bytes by doubling. Rank 0 sends 10 bytes to 3 and
  * 20 twice, gets 5 of rank 1. Ranks 3 and 1 exchange 6 bytes, and 3, which is
  * rank 0 there, sends its rank 1 4 bytes.
@@ -68,16 +68,16 @@ static void write_archive(const char *name, bool mpi, uint32_t wrong)
 static void test_archive(void **state)
 {
 	static const struct cpl_comm_entry want[] = {
-	        {0, 1, 24, 2}, {0, 2, 24, 2}, {0, 3, 50, 3}, {1, 0, 21, 2},
-	        {1, 3, 22, 2}, {2, 0, 16, 1}, {2, 3, 24, 2}, {3, 1, 26, 3},
-	        {3, 2, 16, 1}};
+	        {0, 1, 24, 3}, {0, 2, 24, 3}, {0, 3, 50, 3}, {1, 0, 21, 2},
+	        {1, 2, 0, 1},  {1, 3, 22, 3}, {2, 0, 16, 2}, {2, 3, 24, 3},
+	        {3, 0, 0, 1},  {3, 1, 26, 4}, {3, 2, 16, 1}};
 	struct cpl_error err = {""};
 	const struct cpl_comm *comm;
 	struct cpl_signature *sig;
 	int64_t i = 0;
 
 	write_archive("good", true, 0);
-	sig = cpl_signature_import_otf2("good/traces.otf2", "n", "app", &err);
+	sig = cpl_otf2_matrix("good/traces.otf2", "n", "app", &err);
 	if (!sig)
 		fail_msg("%s", err.text);
 	assert_int_equal(sig->ranks, RANKS);
@@ -98,7 +98,7 @@ static void refused(const char *path, const char *why)
 {
 	struct cpl_error err = {""};
 
-	assert_null(cpl_signature_import_otf2(path, "n", NULL, &err));
+	assert_null(cpl_otf2_matrix(path, "n", NULL, &err));
 	if (strncmp(err.text, path, strlen(path)) || !strstr(err.text, why))
 		fail_msg("'%s', not '%s'", err.text, why);
 }

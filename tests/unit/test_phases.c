@@ -675,11 +675,11 @@ static void machines_say_seconds(void **state)
 static void predict_one(double time, double compute, const char *machine,
                         bool apart, struct cpl_predicted_phase *out)
 {
-	const struct cpl_rank_place together[2] = {{.node = 0}};
-	const struct cpl_rank_place nodes[2] = {{.node = 0},
-	                                        {.node = 1, .socket = 1}};
-	const struct cpl_run_place near = {.rank = together};
-	const struct cpl_run_place far = {.rank = nodes};
+	const struct cpl_rank_location together[2] = {{.node = 0}};
+	const struct cpl_rank_location nodes[2] = {{.node = 0},
+	                                           {.node = 1, .socket = 1}};
+	const struct cpl_run_location near = {.rank = together};
+	const struct cpl_run_location far = {.rank = nodes};
 	struct cpl_comm_entry entry = {0, 1, 1000, 1};
 	struct cpl_error err = {""};
 	struct cpl_phase phase = {
@@ -746,8 +746,8 @@ static void messages_overlap(void **state)
 	            "\"gap\":2e-6"};
 	/* whole times; or 3 * 3 us and 2 us until the last is there */
 	static const double want[] = {15e-6, 11e-6};
-	const struct cpl_rank_place place[2] = {{.node = 0}};
-	const struct cpl_run_place here = {.rank = place};
+	const struct cpl_rank_location place[2] = {{.node = 0}};
+	const struct cpl_run_location here = {.rank = place};
 
 	for (int i = 0; i < 2; i++) {
 		struct cpl_comm_entry entry[] = {{0, 1, 6000, 3},
@@ -803,13 +803,12 @@ static void network_is_told(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		const struct cpl_rank_place near[2] = {{.node = 0},
-		                                       {.node = 1, .socket = 1}};
-		const struct cpl_rank_place far[2] = {
-		        {.node = 0},
-		        {1, 1, row[i].router, row[i].group}};
-		const struct cpl_run_place here = {near, &row[i].here};
-		const struct cpl_run_place there = {far, &row[i].there};
+		const struct cpl_rank_location near[2] = {
+		        {.node = 0}, {.node = 1, .socket = 1}};
+		const struct cpl_rank_location far[2] = {
+		        {.node = 0}, {1, 1, row[i].router, row[i].group}};
+		const struct cpl_run_location here = {near, &row[i].here};
+		const struct cpl_run_location there = {far, &row[i].there};
 		struct cpl_comm_entry entry = {0, 1, 1000, 1};
 		struct cpl_error err = {""};
 		struct cpl_phase phase = {
@@ -840,8 +839,8 @@ static void network_is_told(void **state)
 static void waiting_ranks_are_named(void **state)
 {
 	struct cpl_phase_options options = CPL_PHASE_OPTIONS;
-	const struct cpl_rank_place one_node[RANKS_OF_TEST] = {{0}};
-	const struct cpl_run_place place = {.rank = one_node};
+	const struct cpl_rank_location one_node[RANKS_OF_TEST] = {{0}};
+	const struct cpl_run_location place = {.rank = one_node};
 	struct cpl_error err = {""};
 	struct bytes file = make_file(60, 1);
 	struct cpl_run_events *e =

@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "network_text.h"
-#include "placement/placement.h"
+#include "placement/wish.h"
 
 #define MAX_NODES 512
 
@@ -324,12 +324,15 @@ static void test_options(void **state)
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 		struct cpl_error err = {""};
+		struct cpl_wish wish = {0};
 
-		assert_int_equal(cpl_placement_check(net, row[i].policy, &err),
-		                 row[i].message ? -1 : 0);
+		assert_int_equal(
+		        cpl_wish_policy(&wish, net, row[i].policy, &err),
+		        row[i].message ? -1 : 0);
 		if (row[i].message && !strstr(err.text, row[i].message))
 			fail_msg("%s: %s", row[i].policy, err.text);
-		if (!!cpl_placement_named(row[i].policy) != row[i].any)
+		if (!cpl_placement_find(NULL, row[i].policy, NULL) ==
+		    row[i].any)
 			fail_msg("%s, for any network", row[i].policy);
 	}
 	cpl_network_free(net);
@@ -427,18 +430,17 @@ static void check_class(const struct cpl_network *net, uint64_t seed,
 	        .seed = seed,
 	        .option = cpl_placement_option(name),
 	};
-	const struct cpl_placement_policy *policy =
-	        cpl_placement_find(net->type, name, &err);
+	struct cpl_wish wish = {0};
 
-	if (!n_free || cpl_placement_check(net, name, &err))
+	if (!n_free || cpl_wish_policy(&wish, net, name, &err))
 		return;
 	req.n_nodes_wanted =
 	        1 + (int)cpl_random_below(seed, 9, 0, (uint64_t)n_free);
-	if (policy->place(&req, out, &err)) {
+	if (wish.policy->place(&req, out, &err)) {
 		assert_non_null(strstr(err.text, " are wanted, and "));
 		return;
 	}
-	check_valid(policy, &req);
+	check_valid(wish.policy, &req);
 	for (int i = 0; i < net->n_nodes; i++)
 		taken[cpl_network_router(net, i)] += !free_node[i];
 	for (int i = 0; i < req.n_nodes_wanted; i++)
@@ -689,9 +691,9 @@ static void test_names(void **state)
 	struct cpl_error err = {""};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		assert_non_null(cpl_placement_named(known[i]));
-	assert_null(cpl_placement_named("fastest"));
-	assert_null(cpl_placement_named(""));
+		assert_non_null(cpl_placement_find(NULL, known[i], NULL));
+	assert_null(cpl_placement_find(NULL, "fastest", NULL));
+	assert_null(cpl_placement_find(NULL, "", NULL));
 	assert_true(cpl_placement_is_search("Auto"));
 	assert_false(cpl_placement_is_search("linear"));
 

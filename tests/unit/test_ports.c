@@ -281,7 +281,7 @@ static void compare_times(struct machine *m, struct cpl_comm *comm, int each,
 	                                 &err),
 	                 0);
 	assert_int_equal(
-	        cpl_times_place(times, space, by_rank ? node : m->id, &err), 0);
+	        cpl_times_put(times, space, by_rank ? node : m->id, &err), 0);
 	rate = cpl_times_rates(times, &n);
 	for (int64_t i = 0; i < n; i++)
 		*cpl_times_at(&load, rate[i].link) +=
@@ -470,7 +470,7 @@ static struct cpl_figures judge_stock(const struct cpl_decide_request *req)
 	                              .n_hosts = req->place.n_nodes_wanted,
 	                              .host = req->stock,
 	                              .slots = slots,
-	                              .objective = req->objective,
+	                              .objective = req->wish.objective,
 	                              .seed = req->place.seed};
 	struct cpl_error err = {""};
 	struct cpl_map_result r;
@@ -506,9 +506,10 @@ static void check_decision(const struct cpl_decide_request *req)
 	assert_number(told.metrics.seconds, own.metrics.seconds, 1e-9);
 	assert_number(told.sums.hop_bytes, own.sums.hop_bytes, 1e-9);
 	assert_number(told.sums.bytes_in_node, own.sums.bytes_in_node, 1e-9);
-	first = cpl_objective_first(req->objective, &own.metrics,
+	first = cpl_objective_first(req->wish.objective, &own.metrics,
 	                            own.sums.hop_bytes);
-	assert_true(first <= cpl_objective_first(req->objective, &stock.metrics,
+	assert_true(first <= cpl_objective_first(req->wish.objective,
+	                                         &stock.metrics,
 	                                         stock.sums.hop_bytes) *
 	                             (1 + 1e-9));
 	cpl_decision_free(&d);
@@ -524,7 +525,7 @@ static void test_decisions(void **state)
 		struct cpl_decide_request req = {
 		        .place = {.free = free, .seed = seed},
 		        .ranks_per_node = each,
-		        .mapper = &cpl_mapper_quick,
+		        .wish.mapper = &cpl_mapper_quick,
 		        .stock = stock};
 		struct cpl_comm *comm;
 
@@ -539,9 +540,10 @@ static void test_decisions(void **state)
 		comm = draw_comm(seed, req.place.n_nodes_wanted * each);
 		req.comm = comm;
 		for (int k = 0; k < 4; k++) {
-			req.policy = k % 2 ? "traffic" : "auto";
-			req.objective = k / 2 ? CPL_OBJECTIVE_TIME
-			                      : CPL_OBJECTIVE_MAX;
+			req.wish.policy = k % 2 ? &cpl_placement_traffic
+			                        : &cpl_placement_auto;
+			req.wish.objective =
+			        k / 2 ? CPL_OBJECTIVE_TIME : CPL_OBJECTIVE_MAX;
 			check_decision(&req);
 		}
 		cpl_comm_free(comm);

@@ -173,7 +173,7 @@ static void parts(void **state)
 		joined = calloc(1, strlen(text) + 1);
 		for (int p = 0; p < CPL_RANK_ORDER_PARTS; p++) {
 			const char *from =
-			        cpl_rank_order_part(text, p, &length);
+			        cpl_rank_order_piece(text, p, &length);
 
 			assert_true(length < CPL_RANK_ORDER_PART);
 			n += length > 0;

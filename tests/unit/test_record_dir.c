@@ -359,6 +359,10 @@ static void test_records_go_by_age(void **state)
 	        2);
 	assert_false(there("ended/1.json"));
 	assert_true(there("ended/notes.txt"));
+	/* None is left. */
+	assert_int_equal(
+	        cpl_record_prune(dir, "ended", &month, now + 31 * day, &err),
+	        0);
 	put("none", "");
 	assert_int_equal(cpl_record_prune(dir, "none", &month, now, &err), -1);
 	assert_non_null(strstr(err.text, "none: Not a directory"));
@@ -454,6 +458,25 @@ static void test_a_full_disk(void **state)
 	assert_int_equal(left_over(), 0);
 	assert_non_null(strstr(logged, "97 more were lost"));
 	assert_int_equal(lines, 2);
+}
+
+/* It is said again after a while, with what was lost meanwhile. */
+static void test_a_disk_that_stays_full(void **state)
+{
+	write_error = ENOSPC;
+	for (int64_t job = 1; job < 4; job++) {
+		write_record(job, 10);
+		idle();
+		assert_int_equal(lines, 1);
+	}
+	assert_null(strstr(logged, "since the last such line"));
+	later = 3600;
+	write_record(4, 10);
+	idle();
+	assert_int_equal(lines, 2);
+	assert_non_null(strstr(logged, "(3 records since the last such line)"));
+	write_error = 0;
+	later = 0;
 }
 
 /* What waits is bounded in bytes. */
@@ -746,6 +769,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	        T(test_a_full_disk),
+	        T(test_a_disk_that_stays_full),
 	        T(test_records_are_private),
 	        T(test_open_records_are_closed),
 	        T(test_a_directory_has_one_owner),

@@ -28,7 +28,7 @@ static struct cpl_comm *chain(bool pairs)
 
 /* Process i on the host and package of its letters, CPU as the digit says:
  * "a01" is host a, package 0, CPU 1; package '-' is not known. */
-static void places(struct reorder_place *place, const char *text)
+static void places(struct reorder_location *place, const char *text)
 {
 	for (int i = 0; i < N; i++, text += 4) {
 		memset(&place[i], 0, sizeof(*place));
@@ -67,7 +67,7 @@ static void plans(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		struct reorder_place place[N];
+		struct reorder_location place[N];
 		struct cpl_comm *comm = chain(row[i].pairs);
 		struct reorder_request req = {.n = N,
 		                              .place = place,
@@ -107,7 +107,7 @@ static void refusals(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		struct reorder_place place[N];
+		struct reorder_location place[N];
 		struct cpl_comm *comm = chain(false);
 		struct reorder_request req = {.n = N,
 		                              .place = place,

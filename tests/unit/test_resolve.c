@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "site/match.h"
 #include "site/resolve.h"
 
 static void source_of(const struct cpl_choice *choice, char *text, size_t size)
@@ -78,7 +79,7 @@ static void test_values(void **state)
 	         "auto (built in)",
 	         "linear (commplace.conf, line 2)",
 	         "packed (commplace.conf, line 1)"},
-	        {"DefaultBinding=none",
+	        {"DefaultBinding=None",
 	         {.profile = "milc"},
 	         CPL_MODE_ON,
 	         "milc (the user)",
@@ -86,7 +87,7 @@ static void test_values(void **state)
 	         "linear (commplace.conf, line 2)",
 	         "- (commplace.conf, line 1)"},
 	        {"#",
-	         {.name = "vasp", .profile = "none"},
+	         {.name = "vasp", .profile = "None"},
 	         CPL_MODE_ON,
 	         "- (the user)",
 	         "- (built in)",
@@ -283,7 +284,7 @@ static void test_match_lines(void **state)
 		         r.mapping.value ? r.mapping.value : "-",
 		         r.mapping.line,
 		         r.profile.value ? r.profile.value : "-",
-		         r.profile.line, cpl_objective_name(r.objective),
+		         r.profile.line, cpl_objective_name(r.wish.objective),
 		         r.objective_from.line, r.min_nodes,
 		         r.min_nodes_from.line, r.max_decision_ms,
 		         r.max_decision_from.line, r.user_may,
@@ -328,7 +329,7 @@ static void test_kept_whole(void **state)
 		if (row[i].units)
 			assert_string_equal(r.keep_whole.value, row[i].units);
 		assert_int_equal(r.keep_whole.line, row[i].units_line);
-		assert_int_equal(r.keep_price, row[i].price);
+		assert_int_equal(r.wish.keep_price, row[i].price);
 		assert_int_equal(r.keep_price_from.line, row[i].price_line);
 	}
 	cpl_config_free(c);
@@ -416,8 +417,13 @@ static void test_users(void **state)
 {
 	static const char text[] = "Match User=no$user,root,12 Mode=off\n";
 	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", NULL);
+	uint32_t uid;
 	int said = 0;
 
+	assert_int_equal(cpl_match_user("12", &uid), 0);
+	assert_int_equal(uid, 12);
+	assert_int_equal(cpl_match_user("+12", &uid), 1);
+	assert_int_equal(cpl_match_user("", &uid), 1);
 	for (int turn = 0; turn < 2; turn++) {
 		assert_int_equal(
 		        cpl_config_find_users(c, count, &said, NULL), 0);

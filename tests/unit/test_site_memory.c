@@ -9,13 +9,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "signature/import/import.h"
 #include "site/config.h"
 #include "site/record.h"
+#include "site/size.h"
+#include "site/usage.h"
 #include "failing_alloc.h"
 
 static const char signature[] =
@@ -70,11 +74,55 @@ static int load_config(struct cpl_error *err)
 	static const char text[] =
 	        "NetworkFile=/n DefaultPolicy=auto Routing=SD\n"
 	        "Partition=p DefaultPolicy=RDR DefaultMapping=linear\n"
-	        "Match JobName=x Profile=y\n";
+	        "Match JobName=x Profile=y\n"
+	        "Match User=root,0 Mode=off\n";
 	struct cpl_config *c = cpl_config_parse(text, strlen(text), "c", err);
+	int rc = c ? cpl_config_find_users(c, NULL, NULL, err) : -1;
 
 	cpl_config_free(c);
+	return rc;
+}
+
+static void say(void *arg, const char *text)
+{
+	++*(int *)arg;
+}
+
+/* What is wrong with one line is said, and the other lines hold. */
+static int load_all_config(struct cpl_error *err)
+{
+	int said = 0;
+	struct cpl_config *c = cpl_config_load_all("all.conf", say, &said, err);
+	int rules = c ? c->n_partitions + c->n_matches : 0;
+
+	assert_true(!c || rules + said == 4);
+	for (int i = 0; c && i < c->n_partitions; i++)
+		assert_non_null(c->partition[i].partition);
+	cpl_config_free(c);
 	return c ? 0 : -1;
+}
+
+static int read_usage(struct cpl_error *err)
+{
+	struct cpl_usage *usage;
+	int n = cpl_usage_read(".", &usage, err);
+
+	/* A record that cannot be read tells nothing. */
+	assert_in_range(n + 1, 0, 2);
+	cpl_usage_free(usage, n);
+	return n < 0 ? -1 : 0;
+}
+
+/* A number of nodes that one look does not tell. */
+static int find_size(struct cpl_error *err)
+{
+	static const struct cpl_need need = {
+	        .min_nodes = 1, .max_nodes = 9, .nodes = 1, .cpus = 3};
+	static const uint32_t cpus[] = {1, 1, 1};
+	struct cpl_size size;
+
+	return cpl_size(&need, cpus, 3, 0, &size) > 0 ? 0
+	                                              : cpl_fail_memory(err);
 }
 
 static int load_state(struct cpl_error *err)
@@ -119,10 +167,16 @@ static const struct {
 	const char *name;
 	int (*run)(struct cpl_error *err);
 	int at_least;
+	bool plain; /* no JSON */
 } row[] = {
-        {"signature", load_signature, 40}, {"import", import, 14},
-        {"config", load_config, 14},       {"state", load_state, 9},
-        {"record", copy_record, 14},
+        {"signature", load_signature, 40, false},
+        {"import", import, 14, false},
+        {"config", load_config, 14, true},
+        {"state", load_state, 9, false},
+        {"record", copy_record, 14, false},
+        {"size", find_size, 1, true},
+        {"all lines", load_all_config, 8, true},
+        {"usage", read_usage, 8, false},
 };
 
 /* Until everything got its memory; returns how many tries failed. */
@@ -164,7 +218,7 @@ static void test_allocations_of_json(void **state)
 		own = try_all((int)i, "");
 		json_set_alloc_funcs(__wrap_malloc, free);
 		all = try_all((int)i, "");
-		if (row[i].run != load_config)
+		if (!row[i].plain)
 			assert_true(all > own);
 	}
 	json_set_alloc_funcs(__real_malloc, free);
@@ -173,14 +227,28 @@ static void test_allocations_of_json(void **state)
 static int enter_folder(void **state)
 {
 	static char dir[] = "/tmp/commplace-memory-XXXXXX";
+	static const char all[] = "Partition=p MinNodes=2\n"
+	                          "Partition=q MinNodes=2\n"
+	                          "Match JobName=x Profile=y\n"
+	                          "Match QOS=x Profile=y\n";
+
+	static const char record[] =
+	        "{\"format\":\"commplace-decision\",\"version\":1,\"job\":1,"
+	        "\"outcome\":\"placed\",\"profile\":\"p\"}";
 
 	*state = dir;
-	return mkdtemp(dir) ? chdir(dir) : -1;
+	if (!mkdtemp(dir) || chdir(dir) || mkdir("ended", 0755))
+		return -1;
+	return cpl_file_write_atomic("all.conf", all, strlen(all), 0644,
+	                             NULL) ||
+	       cpl_file_write_atomic("ended/1.json", record, strlen(record),
+	                             0644, NULL);
 }
 
 static int leave_folder(void **state)
 {
-	return chdir("/") || rmdir(*state);
+	return unlink("all.conf") || unlink("ended/1.json") ||
+	       rmdir("ended") || chdir("/") || rmdir(*state);
 }
 
 int main(void)

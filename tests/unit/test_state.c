@@ -170,6 +170,12 @@ static void test_state_messages(void **state)
 	         "\"rank_to_host\":[]}]}",
 	         "job 1 of the list: \"rank_to_host\" must be an array of 1 "
 	         "to 16777216 host names"},
+	        {"{\"jobs\":[{\"id\":1,\"hosts\":[\"a\"],\"x\":1}]}",
+	         "job 1 of the list: unknown key \"x\"; the keys are id, "
+	         "signature, hosts, ranks_per_node, rank_to_host"},
+	        {"{\"jobs\":[{\"id\":1,\"signature\":5}]}",
+	         "job 1 of the list: \"signature\" is an integer; a string is "
+	         "needed"},
 	        {"{\"jobs\":[{\"id\":1,\"hosts\":[\"a\"]},{\"id\":1,"
 	         "\"hosts\":[\"b\"]}]}",
 	         "two jobs have the id 1"},
@@ -631,6 +637,23 @@ static void test_record_messages(void **state)
 	         "learned_seconds, broken, mapped, mapped_max_congestion, "
 	         "mapped_mean_congestion, mapped_hop_bytes, "
 	         "stated_max_congestion, plain_max_congestion, barred"},
+	        {"background", "[-1]",
+	         "\"background\": entry 1 is not a job's number"},
+	        {"background", "5", "\"background\" is not an array"},
+	        {"rank_host", "5", "\"rank_host\" is not an array"},
+	        {"candidates", "5", "\"candidates\" is not an array"},
+	        {"candidates", "[5]", "candidate 1: is not an object"},
+	        {"candidates", "[{\"seed\":\"x\"}]",
+	         "candidate 1: \"seed\" is a string; an integer is needed"},
+	        {"reason", "5",
+	         "\"reason\" is an integer; a string is needed"},
+	        {"outcome", "5",
+	         "\"outcome\" is an integer; a string is needed"},
+	        {"price", "\"x\"",
+	         "\"price\" is a string; a number is needed"},
+	        {"price", "-2", "\"price\" is -2; it must lie in -1 to inf"},
+	        {"x", "1", NULL},
+	        {"job", NULL, "\"job\" is missing"},
 	        {"cut_short", "1",
 	         "\"cut_short\" is an integer; true or "
 	         "false is needed"},
@@ -641,13 +664,71 @@ static void test_record_messages(void **state)
 		struct cpl_error err = {""};
 		json_t *root = cpl_record_to_json(&r, &err);
 
-		json_object_set_new(
-		        root, row[i].key,
-		        json_loads(row[i].value, JSON_DECODE_ANY, NULL));
+		if (row[i].value)
+			json_object_set_new(root, row[i].key,
+			                    json_loads(row[i].value,
+			                               JSON_DECODE_ANY, NULL));
+		else
+			json_object_del(root, row[i].key);
 		assert_null(cpl_record_from_json(root, &err));
-		assert_string_equal(err.text, row[i].message);
+		if (row[i].message)
+			assert_string_equal(err.text, row[i].message);
+		else
+			assert_non_null(strstr(err.text, "unknown key"));
 		json_decref(root);
 	}
+}
+
+/* Jobs that ran beside another, of their own records. */
+static void test_background(void **state)
+{
+	static int64_t beside[] = {21, 20};
+	static const int rank_host[] = {0, 0, 0, 1, 1};
+	int one_host[] = {1, 0, 0, 0, 1};
+	struct cpl_record r = sample(), other = sample();
+	struct cpl_error err = {""};
+	struct cpl_state s;
+	char *path;
+
+	r.background = beside;
+	other.job = 20;
+	write_record(&other, true);
+	/* More ranks than the node's: as many on each host as there must be. */
+	other.job = 21;
+	other.outcome = CPL_OUTCOME_OBSERVED;
+	other.ranks = 5;
+	other.rank_host = one_host;
+	write_record(&other, false);
+	assert_int_equal(cpl_record_background(&r, dir, &s, &err), 0);
+	assert_int_equal(s.n_jobs, 2);
+	assert_int_equal(s.job[0].id, 20);
+	assert_int_equal(s.job[0].ranks, 3);
+	assert_int_equal(s.job[1].id, 21);
+	assert_int_equal(s.job[1].ranks, 5);
+	assert_memory_equal(s.job[1].rank_host, rank_host, sizeof(rank_host));
+	cpl_state_free(&s);
+	/* One that names no hosts, and one that is not there. */
+	other.outcome = CPL_OUTCOME_PLACED;
+	other.n_hosts = other.ranks = 0;
+	write_record(&other, false);
+	for (int i = 0; i < 2; i++) {
+		err.text[0] = '\0';
+		assert_int_equal(cpl_record_background(&r, dir, &s, &err), -1);
+		assert_non_null(strstr(err.text, i ? "no record of job 21"
+		                                   : "names no hosts"));
+		cpl_state_free(&s);
+		drop("running/21.json");
+	}
+	drop("ended/20.json");
+	/* Who may read them is as the folder says. */
+	path = in_dir("running");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(chmod(path, i ? 0700 : 0755), 0);
+		assert_int_equal(cpl_record_file_mode(dir), i ? 0600 : 0644);
+	}
+	chmod(path, 0755);
+	free(path);
+	assert_int_equal(cpl_record_file_mode("/nowhere"), 0600);
 }
 
 static void test_find_nothing(void **state)
@@ -737,6 +818,7 @@ int main(void)
 	        cmocka_unit_test(test_record_of_odd_text),
 	        cmocka_unit_test(test_record_text),
 	        cmocka_unit_test(test_record_messages),
+	        cmocka_unit_test(test_background),
 	        cmocka_unit_test(test_find_nothing),
 	        cmocka_unit_test(test_running_jobs),
 	};

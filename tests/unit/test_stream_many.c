@@ -58,7 +58,7 @@ static struct scene scene(struct cpl_network *net, const char *pattern,
 	for (int i = 0; i < net->n_nodes; i++)
 		s.node[i] = i;
 	cpl_random_shuffle(s.node, net->n_nodes, seed, 0);
-	s.job = (struct cpl_stream){s.rows, s.node, each, 1, NULL};
+	s.job = (struct cpl_stream){s.rows, s.node, each, 1};
 	return s;
 }
 

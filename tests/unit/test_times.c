@@ -131,7 +131,7 @@ static void set_up(struct setting *s, const char *text, const char *routing,
 	for (int i = 0; i < 64; i++)
 		s->node[i] = i % s->net->n_nodes;
 	if (cpl_times_order(s->times, NULL, 1, phase[0].comm->ranks, &err) ||
-	    cpl_times_place(s->times, s->space, s->node, &err))
+	    cpl_times_put(s->times, s->space, s->node, &err))
 		fail_msg("%s", err.text);
 }
 
@@ -310,7 +310,7 @@ static void test_links_by_number(void **state)
 		/* Flow by flow, and all together. */
 		s.times->exact = i % 2 ? 64 : 0;
 		assert_int_equal(
-		        cpl_times_place(s.times, s.space, s.node, NULL), 0);
+		        cpl_times_put(s.times, s.space, s.node, NULL), 0);
 		cpl_times_judge(s.times, NULL, false, &got);
 		a = link_between(s.net, m[0].from / 2, m[0].to / 2);
 		b = link_between(s.net, m[1].from / 2, m[1].to / 2);
@@ -473,7 +473,7 @@ static void check_machine(const char *text, bool alike)
 	/* By its busiest link. */
 	s.times->exact = 0;
 	if (cpl_times_order(s.times, rank_host, 0, HOSTS, &err) ||
-	    cpl_times_place(s.times, s.space, node, &err))
+	    cpl_times_put(s.times, s.space, node, &err))
 		fail_msg("%s", err.text);
 	check_rates(&s, routing, comm, rank_node);
 	cpl_times_judge(s.times, &rates, false, &busiest);
@@ -483,7 +483,7 @@ static void check_machine(const char *text, bool alike)
 	assert_true(busiest.alone <= busiest.busiest);
 	/* Flow by flow it is no faster, and waits as long. */
 	s.times->exact = INT64_MAX;
-	assert_int_equal(cpl_times_place(s.times, s.space, node, &err), 0);
+	assert_int_equal(cpl_times_put(s.times, s.space, node, &err), 0);
 	cpl_times_judge(s.times, &rates, false, &exact);
 	assert_true(exact.exact);
 	assert_number(exact.busiest, busiest.busiest, 1e-9 * busiest.busiest);
@@ -494,8 +494,8 @@ static void check_machine(const char *text, bool alike)
 	assert_true(exact.alone <= exact.seconds);
 	/* The same place again, after another, comes out the same to the bit.
 	 */
-	assert_int_equal(cpl_times_place(s.times, s.space, s.node, &err), 0);
-	assert_int_equal(cpl_times_place(s.times, s.space, node, &err), 0);
+	assert_int_equal(cpl_times_put(s.times, s.space, s.node, &err), 0);
+	assert_int_equal(cpl_times_put(s.times, s.space, node, &err), 0);
 	cpl_times_judge(s.times, NULL, false, &alone);
 	assert_true(alone.seconds == exact.alone && alone.waiting == 0);
 	cpl_times_judge(s.times, &rates, false, &again);
@@ -529,13 +529,13 @@ static void test_near(void **state)
 		set_up(&s, CHAIN, NULL, &phase, 1);
 		s.times->exact = exact * 64;
 		/* 1 -> 0 has 3 GB; 0 and 2 are on one node. */
-		assert_int_equal(cpl_times_place(s.times, s.space,
+		assert_int_equal(cpl_times_put(s.times, s.space,
 		                                 (const int[]){0, 1, 0}, NULL),
 		                 0);
 		cpl_times_judge(s.times, NULL, false, &got);
 		assert_number(got.seconds, 0.4, 1e-12);
 		assert_number(got.busiest, 0.4, 1e-12);
-		assert_int_equal(cpl_times_place(s.times, s.space,
+		assert_int_equal(cpl_times_put(s.times, s.space,
 		                                 (const int[]){7, 7, 7}, NULL),
 		                 0);
 		cpl_times_judge(s.times, NULL, false, &got);
@@ -562,7 +562,7 @@ static void test_limits_of_a_phase(void **state)
 		set_up(&s, CHAIN, NULL, &phase, 1);
 		s.times->exact = exact;
 		assert_int_equal(
-		        cpl_times_place(s.times, s.space, s.node, NULL), 0);
+		        cpl_times_put(s.times, s.space, s.node, NULL), 0);
 		cpl_times_judge(s.times, NULL, false, &got);
 		assert_int_equal(got.exact, exact >= 2);
 		assert_number(cpl_times_period(s.times), 0.51, 1e-12);
@@ -598,7 +598,7 @@ static void test_patterns(void **state)
 		s.times = cpl_times_open(&phase, 1, 24, &err);
 		assert_non_null(s.times);
 		assert_int_equal(cpl_times_order(s.times, NULL, 5, 5, &err), 0);
-		assert_int_equal(cpl_times_place(s.times, s.space,
+		assert_int_equal(cpl_times_put(s.times, s.space,
 		                                 (const int[]){0, 2, 4, 6, 8},
 		                                 &err),
 		                 0);
@@ -644,7 +644,7 @@ static double judge_all(const struct cpl_network *net,
 	for (int i = 0; i < 32; i++)
 		node[i] = i;
 	if (space && times && !cpl_times_order(times, NULL, 2, 21, err) &&
-	    !cpl_times_place(times, space, node, err))
+	    !cpl_times_put(times, space, node, err))
 		cpl_times_judge(times, NULL, false, &got);
 	/* What it is to others, too. */
 	if (got.seconds >= 0)

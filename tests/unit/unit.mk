@@ -9,6 +9,11 @@ tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/number.h
 tests_unit_test_base_CFLAGS = $(unit_cflags)
 tests_unit_test_base_LDADD = $(unit_ldadd) -lm
 
+unit_tests += tests/unit/test_debuginfo
+tests_unit_test_debuginfo_SOURCES = tests/unit/test_debuginfo.c
+tests_unit_test_debuginfo_CFLAGS = $(unit_cflags)
+tests_unit_test_debuginfo_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_hostlist
 tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c
 tests_unit_test_hostlist_CFLAGS = $(unit_cflags)
@@ -63,12 +68,6 @@ tests_unit_test_config_SOURCES = tests/unit/test_config.c
 tests_unit_test_config_CFLAGS = $(unit_cflags)
 tests_unit_test_config_LDADD = $(unit_ldadd)
 
-unit_tests += tests/unit/test_config_man
-tests_unit_test_config_man_SOURCES = tests/unit/test_config_man.c
-tests_unit_test_config_man_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_SRCDIR='"$(abs_top_srcdir)"'
-tests_unit_test_config_man_CFLAGS = $(unit_cflags)
-tests_unit_test_config_man_LDADD = $(unit_ldadd)
-
 unit_tests += tests/unit/test_resolve
 tests_unit_test_resolve_SOURCES = tests/unit/test_resolve.c
 tests_unit_test_resolve_CFLAGS = $(unit_cflags)
@@ -79,15 +78,30 @@ tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c tests/unit/campaig
 tests_unit_test_campaign_CFLAGS = $(unit_cflags)
 tests_unit_test_campaign_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_campaign_log
+tests_unit_test_campaign_log_SOURCES = tests/unit/test_campaign_log.c tests/unit/campaign_cases.h
+tests_unit_test_campaign_log_CFLAGS = $(unit_cflags)
+tests_unit_test_campaign_log_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_campaign_parts
 tests_unit_test_campaign_parts_SOURCES = tests/unit/test_campaign_parts.c tests/unit/campaign_cases.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_campaign_parts_CFLAGS = $(unit_cflags)
 tests_unit_test_campaign_parts_LDADD = $(unit_ldadd) -lm
 
+unit_tests += tests/unit/test_campaign_kinds
+tests_unit_test_campaign_kinds_SOURCES = tests/unit/test_campaign_kinds.c tests/unit/campaign_cases.h tests/unit/number.h
+tests_unit_test_campaign_kinds_CFLAGS = $(unit_cflags)
+tests_unit_test_campaign_kinds_LDADD = $(unit_ldadd) -lm
+
 unit_tests += tests/unit/test_state
 tests_unit_test_state_SOURCES = tests/unit/test_state.c
 tests_unit_test_state_CFLAGS = $(unit_cflags)
 tests_unit_test_state_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_usage
+tests_unit_test_usage_SOURCES = tests/unit/test_usage.c tests/unit/in_dir.h
+tests_unit_test_usage_CFLAGS = $(unit_cflags)
+tests_unit_test_usage_LDADD = $(unit_ldadd)
 
 failing_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=strndup
@@ -154,9 +168,19 @@ tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide
-tests_unit_test_decide_SOURCES = tests/unit/test_decide.c tests/unit/add_traffic.h
+tests_unit_test_decide_SOURCES = tests/unit/test_decide.c tests/unit/add_traffic.h tests/unit/decide_setting.h
 tests_unit_test_decide_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_decide_objectives
+tests_unit_test_decide_objectives_SOURCES = tests/unit/test_decide_objectives.c tests/unit/decide_setting.h
+tests_unit_test_decide_objectives_CFLAGS = $(unit_cflags)
+tests_unit_test_decide_objectives_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_decide_units
+tests_unit_test_decide_units_SOURCES = tests/unit/test_decide_units.c tests/unit/decide_setting.h
+tests_unit_test_decide_units_CFLAGS = $(unit_cflags)
+tests_unit_test_decide_units_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_ties
 tests_unit_test_decide_ties_SOURCES = tests/unit/test_decide_ties.c
@@ -349,6 +373,12 @@ tests_unit_test_signature_rights_CFLAGS = $(unit_cflags)
 tests_unit_test_signature_rights_LDFLAGS = -Wl,--wrap=geteuid,--wrap=lstat,--wrap=stat,--wrap=cpl_user_begin
 tests_unit_test_signature_rights_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
+unit_tests += tests/unit/test_slurm_search
+tests_unit_test_slurm_search_SOURCES = tests/unit/test_slurm_search.c src/cmd/slurm_search.c src/cmd/slurm_shell.c
+tests_unit_test_slurm_search_CPPFLAGS = $(commplace_CPPFLAGS)
+tests_unit_test_slurm_search_CFLAGS = $(unit_cflags)
+tests_unit_test_slurm_search_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_dragonfly_kinds
 tests_unit_test_dragonfly_kinds_SOURCES = tests/unit/test_dragonfly_kinds.c tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_dragonfly_kinds_CFLAGS = $(unit_cflags)
@@ -373,7 +403,9 @@ tests_unit_test_measure_CFLAGS = $(unit_cflags)
 tests_unit_test_measure_LDADD = $(unit_ldadd)
 if HAVE_OTF2
 unit_tests += tests/unit/test_otf2
-tests_unit_test_otf2_SOURCES = tests/unit/test_otf2.c tests/unit/otf2_sample.c tests/unit/otf2_sample.h $(otf2_archive) tests/unit/number.h
+tests_unit_test_otf2_SOURCES = tests/unit/test_otf2.c tests/unit/otf2_sample.c tests/unit/otf2_sample.h $(otf2_archive) $(otf2_calls) tests/unit/number.h
+tests_unit_test_otf2_CPPFLAGS = $(tests_unit_test_otf2_calls_CPPFLAGS)
+src/cmd/tests_unit_test_otf2-otf2_rank.$(OBJEXT): src/record/calls.inc
 tests_unit_test_otf2_CFLAGS = $(unit_cflags) $(OTF2_CFLAGS)
 tests_unit_test_otf2_LDADD = $(unit_ldadd) $(OTF2_LIBS)
 
@@ -481,9 +513,19 @@ tests_unit_test_binding_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_binding_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_store
-tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/in_dir.h
+tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/store_fixture.h tests/unit/in_dir.h
 tests_unit_test_store_CFLAGS = $(unit_cflags)
 tests_unit_test_store_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_worker
+tests_unit_test_worker_SOURCES = tests/unit/test_worker.c
+tests_unit_test_worker_CFLAGS = $(unit_cflags)
+tests_unit_test_worker_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_store_homes
+tests_unit_test_store_homes_SOURCES = tests/unit/test_store_homes.c tests/unit/store_fixture.h tests/unit/in_dir.h
+tests_unit_test_store_homes_CFLAGS = $(unit_cflags)
+tests_unit_test_store_homes_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_library
 tests_unit_test_library_SOURCES = tests/unit/test_library.c
@@ -550,3 +592,19 @@ unit_tests += tests/unit/test_rank_boxes
 tests_unit_test_rank_boxes_SOURCES = tests/unit/test_rank_boxes.c
 tests_unit_test_rank_boxes_CFLAGS = $(unit_cflags)
 tests_unit_test_rank_boxes_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_door
+check_PROGRAMS += tests/tools/odd_commplaced
+tests_tools_odd_commplaced_SOURCES = tests/tools/odd_commplaced.c
+tests_tools_odd_commplaced_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src
+tests_tools_odd_commplaced_LDADD = libdoor.la libnode.la libbase.la
+tests_unit_test_door_SOURCES = tests/unit/test_door.c
+tests_unit_test_door_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src -DCPL_TEST_ODD='"$(abs_top_builddir)/tests/tools/odd_commplaced"' -DCPL_TEST_COMMPLACED='"$(abs_top_builddir)/commplaced"'
+tests_unit_test_door_CFLAGS = $(unit_cflags)
+tests_unit_test_door_LDADD = libdoor.la libnode.la libbase.la $(CMOCKA_LIBS)
+
+unit_tests += tests/unit/test_tree
+tests_unit_test_tree_SOURCES = tests/unit/test_tree.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h src/commplaced/tree.h src/commplaced/tree.c
+tests_unit_test_tree_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src -DCPL_TEST_COMMAND='"$(abs_top_builddir)/commplace"'
+tests_unit_test_tree_CFLAGS = $(unit_cflags)
+tests_unit_test_tree_LDADD = $(unit_ldadd)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The tests that depend on Slurm's version, in a root of another Debian release
+# The tests that depend on Slurm's version, in a bare root of another Debian release
 # with that one's own Slurm. Sourced after tests/tools/tap.bash.
 #
 #   version_run SUITE FIRST-PORT LAYER...
@@ -70,7 +70,7 @@ version_root() {
 }
 
 version_run() {
-	local suite=$1 low=$2 log
+	local suite=$1 low=$2 log status
 	shift 2
 	version_ports=${COMMPLACE_TEST_PORTS:-$low-$((low + 2999))}
 	if version_is "$suite"; then
@@ -79,18 +79,22 @@ version_run() {
 		exit 0
 	fi
 	version_root "$suite" "$suite"
-	version_need "$suite's packages cannot be installed" \
-		version_in "$version_root" \
-		/commplace/source/scripts/install-packages live
-	version_need "the headers of $suite's Slurm cannot be had" \
-		version_in "$version_root" \
-		/commplace/source/scripts/fetch-slurm-source \
-		/commplace/build/slurm-source
 	log=$(mktemp)
 	on_exit "rm -f '$log'"
-	version_in "$version_root" \
+	version_in "$version_root" COMMPLACE_TEST_AT_ONCE=3 \
 		/commplace/source/run-tests -d /commplace/build "$@" >"$log" 2>&1
-	ok $? "$suite: run-tests $*"
+	status=$?
+	if [ "$status" -ne 0 ]; then
+		version_need "$suite's packages cannot be installed" \
+			version_in "$version_root" \
+			/commplace/source/scripts/install-packages live
+		version_need "the headers of $suite's Slurm cannot be had" \
+			version_in "$version_root" \
+			/commplace/source/scripts/fetch-slurm-source \
+			/commplace/build/slurm-source
+	fi
+	ok "$status" "$suite: ./run-tests $*"
+	diag "$suite: exit code $status, $SECONDS s with making the root" >&2
 	diag "$(grep -aE '^(Files=|Result:)' "$log" | paste -sd' ')"
 	grep -aE '\.\. skipped' "$log" | sed "s/^/# $suite: /" >&2
 	# What failed, wherever it was, and the end.

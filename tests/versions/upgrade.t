@@ -56,7 +56,7 @@ fi
 . "${0%/*}/../slurm/cluster.bash"
 CLUSTER_NODE_PREFIX=u
 CLUSTER_TASK=task/commplace,task/affinity
-slurmd-wlm() { chroot /older env PATH="$PATH" slurmd "$@"; }
+slurmd() { chroot /older env PATH="$PATH" slurmd "$@"; }
 useradd() {
 	command useradd "$@" &&
 		chroot /older useradd -u "$(id -u "${*: -1}")" "$@"
@@ -67,8 +67,8 @@ userdel() {
 }
 cluster_start
 cluster_signature pairs8 8 pairs
-isnt "$(slurmctld-wlm -V)" "$(chroot /older slurmd -V)" \
-	"$(slurmctld-wlm -V) with $(chroot /older slurmd -V) on the nodes"
+isnt "$(slurmctld -V)" "$(chroot /older slurmd -V)" \
+	"$(slurmctld -V) with $(chroot /older slurmd -V) on the nodes"
 
 # in_order JOB FILE NAME: ranks ran as the decision of the job says
 in_order() {

@@ -19,13 +19,13 @@
 #define BOXES_PER_ROW 4
 #define CELLS_PER_ROW 8
 
-struct box {
+struct drawn_box {
 	double width, height;
 };
 
 struct drawing {
 	const struct bind_job *job;
-	struct box cell; /* of all cores */
+	struct drawn_box cell; /* of all cores */
 };
 
 /* A line of ranks out of "4,9,13" at *at, which is moved on. */
@@ -47,7 +47,7 @@ static void next_line(const char **at, char *line, size_t size)
 	line[n] = '\0';
 }
 
-static void grow_cell(const char *ranks, struct box *cell)
+static void grow_cell(const char *ranks, struct drawn_box *cell)
 {
 	int lines = 0;
 
@@ -143,7 +143,7 @@ static int draw_cell(const struct drawing *d, hwloc_obj_t object, double x,
 
 /* Size of an object, drawn when out is given. */
 static int draw(const struct drawing *d, hwloc_obj_t object, double x, double y,
-                FILE *out, struct box *size)
+                FILE *out, struct drawn_box *size)
 {
 	double at_x = PAD, at_y = TITLE + PAD, high = 0, wide = 0;
 	hwloc_obj_t inner;
@@ -156,7 +156,7 @@ static int draw(const struct drawing *d, hwloc_obj_t object, double x, double y,
 		return out ? draw_cell(d, object, x, y, out) : 0;
 	}
 	if (out) {
-		struct box own;
+		struct drawn_box own;
 
 		if (draw(d, object, x, y, NULL, &own))
 			return -1;
@@ -174,7 +174,7 @@ static int draw(const struct drawing *d, hwloc_obj_t object, double x, double y,
 	else
 		per_row = 1;
 	for (unsigned i = 0; i < object->arity; i++) {
-		struct box child;
+		struct drawn_box child;
 
 		if (i && i % per_row == 0) {
 			at_x = PAD;
@@ -188,7 +188,7 @@ static int draw(const struct drawing *d, hwloc_obj_t object, double x, double y,
 		high = child.height > high ? child.height : high;
 		wide = at_x > wide ? at_x : wide;
 	}
-	*size = (struct box){wide, at_y + high + PAD};
+	*size = (struct drawn_box){wide, at_y + high + PAD};
 	return 0;
 }
 
@@ -196,7 +196,7 @@ int bind_plot(const struct bind_job *job, FILE *out, struct cpl_error *err)
 {
 	hwloc_obj_t root = hwloc_get_root_obj(job->topology);
 	struct drawing d = {job, {CELL_WIDTH, CELL_HEIGHT}};
-	struct box size;
+	struct drawn_box size;
 	char text[160];
 	double width;
 

@@ -30,7 +30,7 @@ enum {
 	SLOT_MAX = 84,
 };
 
-struct layout {
+struct box_layout {
 	double slot;  /* width that one box has */
 	double group; /* of one group without the gap */
 	double width;
@@ -57,9 +57,9 @@ static double longest(const struct cpl_entry *const *entry, int n, bool full,
 	return max;
 }
 
-static struct layout make_layout(const struct plot_boxes *p)
+static struct box_layout make_layout(const struct plot_boxes *p)
 {
-	struct layout l;
+	struct box_layout l;
 	double names = longest(p->group, p->n_groups, true, 15) + 8;
 	double inner;
 
@@ -208,7 +208,7 @@ static void draw_box(const struct axis *a, const struct cpl_class_stats *b,
 	        x, mean - 5);
 }
 
-static double box_x(const struct plot_boxes *p, const struct layout *l,
+static double box_x(const struct plot_boxes *p, const struct box_layout *l,
                     int group, int series)
 {
 	double slot = l->group / p->n_series;
@@ -219,7 +219,7 @@ static double box_x(const struct plot_boxes *p, const struct layout *l,
 	return middle + (series - (p->n_series - 1) / 2.0) * slot;
 }
 
-static void draw_names(const struct plot_boxes *p, const struct layout *l,
+static void draw_names(const struct plot_boxes *p, const struct box_layout *l,
                        double y, FILE *out)
 {
 	for (int g = 0; g < p->n_groups; g++) {
@@ -240,7 +240,7 @@ static void draw_names(const struct plot_boxes *p, const struct layout *l,
 }
 
 /* The line of the lowest maximum, its words in the head of the panel. */
-static void draw_lowest(const struct plot_boxes *p, const struct layout *l,
+static void draw_lowest(const struct plot_boxes *p, const struct box_layout *l,
                         const struct axis *a, const struct plot_panel *panel,
                         FILE *out)
 {
@@ -265,7 +265,7 @@ static void draw_lowest(const struct plot_boxes *p, const struct layout *l,
 	          "fill=\"" LOWEST "\"", text);
 }
 
-static double draw_panel(const struct plot_boxes *p, const struct layout *l,
+static double draw_panel(const struct plot_boxes *p, const struct box_layout *l,
                          const struct plot_panel *panel, double y, FILE *out)
 {
 	struct axis a = make_axis(p, panel, y + HEAD);
@@ -290,7 +290,7 @@ static double draw_panel(const struct plot_boxes *p, const struct layout *l,
 	return a.end + l->foot;
 }
 
-static void draw_legend(const struct plot_boxes *p, const struct layout *l,
+static void draw_legend(const struct plot_boxes *p, const struct box_layout *l,
                         FILE *out)
 {
 	for (int s = 0; s < p->n_series; s++) {
@@ -311,7 +311,7 @@ static void draw_legend(const struct plot_boxes *p, const struct layout *l,
 
 void plot_write_boxes(const struct plot_boxes *p, FILE *out)
 {
-	struct layout l = make_layout(p);
+	struct box_layout l = make_layout(p);
 	double y = TITLE + (l.legend_lines + 1) * LEGEND_LINE + 12;
 	double height = y;
 

@@ -12,7 +12,7 @@
 #define STRIP_CELLS 32
 
 /* The matrix, and beside it the strips: as many lines, n cells each. */
-struct part {
+struct matrix_block {
 	struct plot_blocks of;
 	double x, width; /* of the part, of a cell */
 	double *value;   /* [lines][of.n] */
@@ -23,7 +23,7 @@ struct view {
 	int lines;
 	double cell; /* pixels of a line */
 	int n_parts;
-	struct part part[1 + CPL_DRAWING_STRIPS];
+	struct matrix_block part[1 + CPL_DRAWING_STRIPS];
 };
 
 /* Where a link is drawn; *at: the part. */
@@ -75,14 +75,14 @@ static int fill(struct view *v, const struct plot_map *map,
 	return 0;
 }
 
-static double extent(const struct part *part)
+static double extent(const struct matrix_block *part)
 {
 	return part->width * part->of.n;
 }
 
 static void draw_hot(const struct view *v, const struct plot_map *map)
 {
-	const struct part *part;
+	const struct matrix_block *part;
 	int at, i;
 
 	if (map->hot < 0)
@@ -100,7 +100,7 @@ static void draw_titles(const struct view *v, const struct plot_map *map)
 	double below = top + size + 18;
 
 	for (int i = 0; i < v->n_parts; i++) {
-		const struct part *part = &v->part[i];
+		const struct matrix_block *part = &v->part[i];
 
 		plot_text(map->out, part->x + extent(part) / 2, top - 24, 14,
 		          "middle", "font-weight=\"bold\"",
@@ -108,7 +108,7 @@ static void draw_titles(const struct view *v, const struct plot_map *map)
 		            : v->drawing->title);
 	}
 	for (int i = 1; i < v->n_parts; i++) {
-		const struct part *part = &v->part[i];
+		const struct matrix_block *part = &v->part[i];
 		int coordinate = v->drawing->strip[i - 1].coordinate;
 
 		plot_text(map->out, part->x + extent(part) / 2, below + 18, 13,
@@ -119,11 +119,11 @@ static void draw_titles(const struct view *v, const struct plot_map *map)
 static void draw(const struct view *v, const struct plot_map *map)
 {
 	double size = v->cell * v->lines, top = PLOT_MAP_TOP;
-	const struct part *matrix = &v->part[0];
+	const struct matrix_block *matrix = &v->part[0];
 
 	for (int line = 0; line < v->lines; line++)
 		for (int i = 0; i < v->n_parts; i++) {
-			const struct part *part = &v->part[i];
+			const struct matrix_block *part = &v->part[i];
 
 			plot_map_cells(map, part->value + line * part->of.n,
 			               part->of.n, part->x,

@@ -11,7 +11,7 @@
 #define STRIP_HEIGHT 26.0
 
 /* Planes of the first two dimensions. */
-struct planes {
+struct plane_view {
 	int width, height, n;
 	int across;        /* planes side by side */
 	double cell;       /* pixels between routers */
@@ -37,7 +37,7 @@ static double load_of(const struct plot_map *map, int router, int d, int minus)
 	return link < 0 ? -1 : map->link[link];
 }
 
-static void middle(const struct planes *p, int router, double *x, double *y)
+static void middle(const struct plane_view *p, int router, double *x, double *y)
 {
 	int plane = router / (p->width * p->height);
 
@@ -68,7 +68,7 @@ static void stroke(const struct plot_map *map, double x, double y, double from,
 		          fill, width, NULL);
 }
 
-static void draw_link(const struct plot_map *map, const struct planes *p,
+static void draw_link(const struct plot_map *map, const struct plane_view *p,
                       int router, int d, int minus)
 {
 	double load = load_of(map, router, d, minus), x, y;
@@ -95,7 +95,7 @@ static void draw_link(const struct plot_map *map, const struct planes *p,
 	       load);
 }
 
-static void draw_router(const struct plot_map *map, const struct planes *p,
+static void draw_router(const struct plot_map *map, const struct plane_view *p,
                         int router)
 {
 	double load = -1, x, y, half = p->cell * 0.22;
@@ -110,8 +110,8 @@ static void draw_router(const struct plot_map *map, const struct planes *p,
 	          "stroke=\"#888\" stroke-width=\"1\"");
 }
 
-static void draw_plane_name(const struct plot_map *map, const struct planes *p,
-                            int plane)
+static void draw_plane_name(const struct plot_map *map,
+                            const struct plane_view *p, int plane)
 {
 	const struct cpl_product *torus = &map->net->product;
 	int rest = plane;
@@ -131,7 +131,7 @@ static void draw_plane_name(const struct plot_map *map, const struct planes *p,
 	          "start", NULL, text + 1);
 }
 
-static void draw_hot(const struct plot_map *map, const struct planes *p)
+static void draw_hot(const struct plot_map *map, const struct plane_view *p)
 {
 	double x, y;
 
@@ -142,7 +142,8 @@ static void draw_hot(const struct plot_map *map, const struct planes *p)
 }
 
 /* Coordinates beside the first planes of each line, below those of the last. */
-static void draw_coordinates(const struct plot_map *map, const struct planes *p)
+static void draw_coordinates(const struct plot_map *map,
+                             const struct plane_view *p)
 {
 	int down = (p->n - 1) / p->across + 1;
 
@@ -173,7 +174,7 @@ static void name_planes(const struct cpl_product *torus, char *text,
 		         torus->n_dims > 3 ? "these" : "it");
 }
 
-static void draw_planes(struct plot_map *map, struct planes *p)
+static void draw_planes(struct plot_map *map, struct plane_view *p)
 {
 	const struct cpl_network *net = map->net;
 	int down = (p->n - 1) / p->across + 1;
@@ -283,8 +284,8 @@ static int planes_across(int n, double wish)
 void plot_map_planes(struct plot_map *map)
 {
 	const struct cpl_product *torus = &map->net->product;
-	struct planes p = {.width = extent(torus, 0),
-	                   .height = extent(torus, 1)};
+	struct plane_view p = {.width = extent(torus, 0),
+	                       .height = extent(torus, 1)};
 
 	if (map->net->n_routers > PLOT_MAX_ROUTERS || p.width > PLANE_SIDE ||
 	    p.height > PLANE_SIDE) {

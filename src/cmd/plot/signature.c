@@ -26,7 +26,7 @@ struct histogram {
 };
 
 /* What is drawn of one signature. */
-struct shape {
+struct signature_plot {
 	const struct cpl_signature *sig;
 	struct plot_blocks cells;
 	double *bytes;             /* [cells.n * cells.n] */
@@ -72,7 +72,7 @@ static int size_class(double bytes)
 static void add_rows(void *arg, int from, int count,
                      const struct cpl_comm_entry *entry, int64_t n)
 {
-	struct shape *s = arg;
+	struct signature_plot *s = arg;
 	int64_t partners = 0;
 
 	for (int64_t i = 0; i < n; i++) {
@@ -95,7 +95,7 @@ static void add_rows(void *arg, int from, int count,
 	s->partners.value[bin_of(partners)] += count;
 }
 
-static int find_parts(struct shape *s, struct cpl_error *err)
+static int weigh_phases(struct signature_plot *s, struct cpl_error *err)
 {
 	double all = 0;
 
@@ -117,7 +117,7 @@ static int find_parts(struct shape *s, struct cpl_error *err)
 	return 0;
 }
 
-static int fill(struct shape *s, const struct cpl_signature *sig,
+static int fill(struct signature_plot *s, const struct cpl_signature *sig,
                 struct cpl_error *err)
 {
 	struct cpl_rows *rows = cpl_rows_new(sig, NULL, err);
@@ -132,10 +132,10 @@ static int fill(struct shape *s, const struct cpl_signature *sig,
 	else if (rows)
 		rc = cpl_rows_each(rows, 0, rows->ranks, add_rows, s, err);
 	cpl_rows_free(rows);
-	return rc ? rc : find_parts(s, err);
+	return rc ? rc : weigh_phases(s, err);
 }
 
-static struct plot_scale scale_of(const struct shape *shape, int n)
+static struct plot_scale scale_of(const struct signature_plot *shape, int n)
 {
 	double low = INFINITY, high = 0;
 	bool zero = false;
@@ -152,8 +152,8 @@ static struct plot_scale scale_of(const struct shape *shape, int n)
 	return plot_scale_make(fmin(low, high), high, zero);
 }
 
-static void draw_matrix(const struct plot_map *map, const struct shape *s,
-                        double x)
+static void draw_matrix(const struct plot_map *map,
+                        const struct signature_plot *s, double x)
 {
 	double cell = PANEL / s->cells.n, y = PLOT_MAP_TOP;
 	char text[160];
@@ -227,7 +227,8 @@ static void draw_histogram(FILE *out, const struct histogram *h, double x,
 }
 
 /* One after the other, in the order of the signature: full colour computes. */
-static void draw_phases(FILE *out, const struct shape *s, double x, double y)
+static void draw_phases(FILE *out, const struct signature_plot *s, double x,
+                        double y)
 {
 	const struct cpl_signature *sig = s->sig;
 	double at = x;
@@ -265,7 +266,8 @@ static void draw_phases(FILE *out, const struct shape *s, double x, double y)
 	}
 }
 
-static void write(FILE *out, const struct shape *shape, int n, double distance)
+static void write(FILE *out, const struct signature_plot *shape, int n,
+                  double distance)
 {
 	double foot = PLOT_MAP_TOP + PANEL, below = foot + PLOT_MAP_FOOT + 24;
 	struct plot_map map = {.title = "Communication signature",
@@ -320,7 +322,7 @@ static void write(FILE *out, const struct shape *shape, int n, double distance)
 int signature_plot(const char *path, const struct cpl_signature *const *sig,
                    int n, double distance, struct cpl_error *err)
 {
-	struct shape shape[2] = {{0}, {0}};
+	struct signature_plot shape[2] = {{0}, {0}};
 	struct cpl_file_writer *writer = NULL;
 	int rc = 0;
 

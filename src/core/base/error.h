@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Errors are values: a function that can fail returns -1 (or NULL) and leaves
  * one line of text that names the file, line or field and the reason. */
+/* Tests: array in test_store; clock in test_worker; error printable registry
+ * in test_base; debugfile in test_debuginfo; file suggest in test_json; gunzip
+ * in golden/networks.t; lines in test_import_network; packed in test_door
+ * test_launch; random in test_partition test_traffic; socket in test_door
+ * test_tree; team in test_parallel. */
 #ifndef CPL_BASE_ERROR_H
 #define CPL_BASE_ERROR_H
 
@@ -18,19 +23,19 @@ struct cpl_error {
 /* Store a message in err (may be NULL), cut where it is too long. Always -1, so
  * that callers can "return cpl_fail(err, ...)". */
 int cpl_fail(struct cpl_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 int cpl_vfail(struct cpl_error *err, const char *fmt, va_list ap)
-	__attribute__((format(printf, 2, 0)));
+        __attribute__((format(printf, 2, 0)));
 
 /* Put a prefix (such as "network.json: ") in front of it. Always -1. */
 int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+        __attribute__((format(printf, 2, 3)));
 
 /* cpl_fail(err, "out of memory"). */
 int cpl_fail_memory(struct cpl_error *err);
 
-/* Was it that, whatever prefix was put in front? Quoted text cannot feign it:
- * no message ends in a quotation. */
+/* Was memory out, whatever prefix was put in front? Quoted text cannot feign
+ * it: no message ends in a quotation. */
 bool cpl_error_is_memory(const struct cpl_error *err);
 
 #endif

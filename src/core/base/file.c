@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/random.h"
+
 /* FAT's ticks are of two seconds. */
 #define TICK_SECONDS 5
 
@@ -34,7 +36,8 @@ bool cpl_file_readable_by(const struct cpl_file_stamp *stamp,
 		return true;
 	if (stamp->uid == reader->uid)
 		return stamp->mode & S_IRUSR;
-	/* Groups may take long to look up: only where it matters. */
+	/* Groups may take long to look up, so that is done only where it
+	 * matters. */
 	if (!(stamp->mode & S_IRGRP) == !(stamp->mode & S_IROTH))
 		return stamp->mode & S_IROTH;
 	if (stamp->gid == reader->gid ||
@@ -177,11 +180,11 @@ static size_t read_block(int fd, char *block, size_t size, uint64_t at)
 	return done;
 }
 
-/* FNV-1a by words of eight bytes, the last one filled up with zeros: sizes are
- * compared, too. */
-static uint64_t hash_part(int fd, uint64_t part)
+/* Hashed by words of eight bytes, the last one filled up with zeros, since
+ * sizes are compared, too. */
+static uint64_t hash_piece(int fd, uint64_t part)
 {
-	uint64_t hash = UINT64_C(14695981039346656037), at = 0;
+	uint64_t hash = 0, at = 0;
 	char block[32768];
 	size_t n, want;
 
@@ -194,8 +197,7 @@ static uint64_t hash_part(int fd, uint64_t part)
 
 			memcpy(&word, block + i,
 			       n - i < sizeof(word) ? n - i : sizeof(word));
-			hash = (hash ^ word) * UINT64_C(1099511628211);
-			hash ^= hash >> 32;
+			hash = cpl_random_mix(hash ^ word);
 		}
 		at += n;
 	} while (n && n == want && at < part);
@@ -209,7 +211,7 @@ void cpl_file_mark(int fd, const struct cpl_file_stamp *stamp, uint64_t part,
 	                               .fresh = cpl_file_stamp_fresh(stamp),
 	                               .part = part};
 	if (mark->fresh)
-		mark->content = hash_part(fd, part);
+		mark->content = hash_piece(fd, part);
 }
 
 bool cpl_file_marked(int fd, const struct cpl_file_stamp *now,
@@ -220,7 +222,7 @@ bool cpl_file_marked(int fd, const struct cpl_file_stamp *now,
 	if (!cpl_file_stamp_equal(now, &mark->stamp))
 		return false;
 	fresh = cpl_file_stamp_fresh(now);
-	if (mark->fresh && hash_part(fd, mark->part) != mark->content)
+	if (mark->fresh && hash_piece(fd, mark->part) != mark->content)
 		return false;
 	mark->fresh = mark->fresh && fresh;
 	return true;
@@ -293,8 +295,8 @@ int cpl_file_descriptor(const char *path)
 	return -1;
 }
 
-/* A file beside the path, which will take its place. The descriptor, or -1 with
- * errno. */
+/* Open a file next to the path, which will replace it. The descriptor, or -1
+ * with errno. */
 static int open_temp(struct cpl_file_writer *w)
 {
 	int fd;
@@ -384,8 +386,8 @@ void cpl_file_share(struct cpl_file_writer *writer, uid_t user)
 }
 
 /*
- * rw------- and r-- for one user, as Linux has POSIX.1e access control lists:
- * the kernel's own format, so that no library is needed. Without such lists the
+ * Give rw------- and r-- for one user, by a POSIX.1e access control list in the
+ * kernel's own format, so that no library is needed. Without such lists the
  * file stays its owner's.
  */
 static void share_with(int fd, uid_t user)
@@ -420,7 +422,7 @@ static int finish(struct cpl_file_writer *w, int mode)
 		return errno;
 	if (w->share)
 		share_with(w->fd, w->user);
-	/* What cannot be synced (EINVAL) is written all the same. */
+	/* A file that cannot be synced (EINVAL) is written all the same. */
 	if (w->sync && fdatasync(w->fd) && errno != EINVAL)
 		return errno;
 	return 0;

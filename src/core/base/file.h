@@ -53,8 +53,9 @@ struct cpl_file_mark {
 	uint64_t content; /* a hash */
 };
 
-/* May a change from now on have the time of the one before? Two within a tick
- * of the file system's clock have, and a server's clock may not be ours. */
+/* May a change from now on have the time of the one before? It has where both
+ * are within a tick of the file system's clock, and a server's clock may not be
+ * ours. */
 bool cpl_file_stamp_fresh(const struct cpl_file_stamp *stamp);
 
 /*
@@ -70,9 +71,9 @@ void cpl_file_mark(int fd, const struct cpl_file_stamp *stamp, uint64_t part,
 bool cpl_file_marked(int fd, const struct cpl_file_stamp *now,
                      struct cpl_file_mark *mark);
 
-/* Is something there, links followed? Of what may not be looked at: no, with
- * errno. By the rights that this thread opens files with, where access() goes by
- * those that the process has had before. */
+/* Is something there, links followed? No, with errno, where it may not be
+ * looked at. This goes by the rights that this thread opens files with;
+ * access() goes by those of the process that started. */
 bool cpl_file_exists(const char *path);
 
 enum cpl_file_links { CPL_LINKS_FOLLOW, CPL_LINKS_REFUSE };

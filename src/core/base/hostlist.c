@@ -14,7 +14,7 @@
 #define MAX_BRACKETS 16
 #define MAX_DIGITS 18
 
-struct range {
+struct number_range {
 	uint64_t low, high;
 	int width;
 };
@@ -26,12 +26,12 @@ struct bracket {
 	int first, last; /* its ranges, last excluded */
 };
 
-struct item {
+struct hostlist_item {
 	struct bracket bracket[MAX_BRACKETS];
 	int n_brackets;
 	const char *tail;
 	int tail_length;
-	struct range *range;
+	struct number_range *range;
 	int n_ranges;
 	int most; /* hosts */
 };
@@ -82,13 +82,13 @@ static int read_number(const char **p, uint64_t *value, int *width)
 }
 
 /* *p is at the "["; leaves it behind the "]". *hosts: names so far. */
-static int parse_bracket(struct item *item, const char **p, uint64_t *hosts,
-                         struct cpl_error *err)
+static int parse_bracket(struct hostlist_item *item, const char **p,
+                         uint64_t *hosts, struct cpl_error *err)
 {
 	uint64_t total = 0;
 
 	do {
-		struct range range;
+		struct number_range range;
 		int width;
 
 		(*p)++;
@@ -128,8 +128,8 @@ static int parse_bracket(struct item *item, const char **p, uint64_t *hosts,
 }
 
 /* Parse up to the comma or the end; *hosts: the names that it makes. */
-static int parse_item(struct item *item, const char **p, uint64_t *hosts,
-                      struct cpl_error *err)
+static int parse_item(struct hostlist_item *item, const char **p,
+                      uint64_t *hosts, struct cpl_error *err)
 {
 	const char *text = *p;
 
@@ -170,7 +170,7 @@ static int parse_item(struct item *item, const char **p, uint64_t *hosts,
 /* Put text behind n characters of name, and the value of a range: how many
  * there are then, or -1. */
 static int append(char *name, int n, const char *text, int length,
-                  const struct range *range, uint64_t value,
+                  const struct number_range *range, uint64_t value,
                   struct cpl_error *err)
 {
 	const size_t size = NAME_LENGTH_MAX + 1;
@@ -189,7 +189,7 @@ static int append(char *name, int n, const char *text, int length,
 
 /* All names that begin with n characters of name and go on as brackets b ..
  * do. */
-static int expand(const struct item *item, int b, char *name, int n,
+static int expand(const struct hostlist_item *item, int b, char *name, int n,
                   struct cpl_hostlist *list, struct cpl_error *err)
 {
 	const struct bracket *bracket = &item->bracket[b];
@@ -200,7 +200,7 @@ static int expand(const struct item *item, int b, char *name, int n,
 		return n < 0 ? -1 : cpl_hostlist_push(list, name, err);
 	}
 	for (int i = bracket->first; i < bracket->last; i++) {
-		const struct range *range = &item->range[i];
+		const struct number_range *range = &item->range[i];
 
 		for (uint64_t v = range->low; v <= range->high; v++) {
 			int longer =
@@ -215,7 +215,7 @@ static int expand(const struct item *item, int b, char *name, int n,
 	return 0;
 }
 
-static int parse_items(struct cpl_hostlist *list, struct item *item,
+static int parse_items(struct cpl_hostlist *list, struct hostlist_item *item,
                        const char *p, struct cpl_error *err)
 {
 	for (;; p++) {
@@ -248,7 +248,7 @@ int cpl_hostlist_parse(struct cpl_hostlist *list, const char *text,
 int cpl_hostlist_parse_most(struct cpl_hostlist *list, const char *text,
                             int most, struct cpl_error *err)
 {
-	struct item item = {.most = most};
+	struct hostlist_item item = {.most = most};
 	int rc;
 
 	memset(list, 0, sizeof(*list));
@@ -347,7 +347,8 @@ char *cpl_hostlist_format(char *const *name, int n)
 		}
 		*end = '\0';
 	}
-	/* Who keeps it keeps much less than was made room for. */
+	/* Callers that keep the text keep much less than the room that was
+	 * made. */
 	cut = realloc(text, (size_t)(end - text) + 1);
 	return cut ? cut : text;
 }

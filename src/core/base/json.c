@@ -26,7 +26,7 @@ json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 		return NULL;
 	}
 	root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &je);
-	/* Without memory jansson may have nothing to say. */
+	/* Where memory is out, jansson may have no message. */
 	if (!root &&
 	    (!je.text[0] || json_error_code(&je) == json_error_out_of_memory))
 		cpl_fail(err, "%s: out of memory", name);

@@ -7,10 +7,9 @@
 /* A varint of 64 bits. */
 #define MAX_VARINT 10
 
-uint32_t cpl_fnv(const void *data, size_t size)
+uint32_t cpl_fnv(uint32_t sum, const void *data, size_t size)
 {
 	const unsigned char *at = data;
-	uint32_t sum = 2166136261u;
 
 	for (size_t i = 0; i < size; i++)
 		sum = (sum ^ at[i]) * 16777619u;

@@ -24,7 +24,8 @@ void cpl_put_number(struct cpl_packer *o, uint64_t value);
 void cpl_put_fixed(struct cpl_packer *o, uint64_t value, int bytes);
 void cpl_put_text(struct cpl_packer *o, const char *text);
 
-/* What is not there, too large or no text sets bad and reads as 0 or "". */
+/* A value that is missing or too large, or text that is none, sets bad and
+ * reads as 0 or "". */
 struct cpl_unpacker {
 	const unsigned char *at, *end;
 	bool bad;
@@ -37,7 +38,9 @@ uint64_t cpl_get_fixed(struct cpl_unpacker *in, int bytes);
 /* A text of less than `capacity` bytes without zeros. */
 void cpl_get_text(struct cpl_unpacker *in, char *text, size_t capacity);
 
-/* The sum that such data ends with: FNV-1a. */
-uint32_t cpl_fnv(const void *data, size_t size);
+/* The sum that such data ends with, FNV-1a (Fowler, Noll, Vo): of `sum`, that
+ * of the bytes before (CPL_FNV: there are none), and these bytes. */
+#define CPL_FNV 2166136261u
+uint32_t cpl_fnv(uint32_t sum, const void *data, size_t size);
 
 #endif

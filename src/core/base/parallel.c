@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-struct job {
+struct parallel_job {
 	void (*fn)(void *arg, int64_t chunk, int thread);
 	void *arg;
 	int64_t n_chunks;
@@ -15,12 +15,12 @@ struct job {
 };
 
 struct helper {
-	struct job *job;
+	struct parallel_job *job;
 	pthread_t id;
 	int thread;
 };
 
-static void work(struct job *job, int thread)
+static void work(struct parallel_job *job, int thread)
 {
 	int64_t chunk;
 
@@ -39,7 +39,7 @@ static void *helper_main(void *arg)
 void cpl_parallel(int threads, int64_t n_chunks,
                   void (*fn)(void *arg, int64_t chunk, int thread), void *arg)
 {
-	struct job job = {.fn = fn, .arg = arg, .n_chunks = n_chunks};
+	struct parallel_job job = {.fn = fn, .arg = arg, .n_chunks = n_chunks};
 	struct helper helper[CPL_PARALLEL_MAX];
 	sigset_t all, before;
 	int started = 0;
@@ -49,7 +49,8 @@ void cpl_parallel(int threads, int64_t n_chunks,
 	if (threads > n_chunks)
 		threads = (int)n_chunks;
 	if (threads > 1) {
-		/* Inherited by the helpers: the host's signals are its own. */
+		/* The helpers inherit this: signals are for the program's own
+		 * threads. */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		for (; started < threads - 1; started++) {

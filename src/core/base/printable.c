@@ -87,8 +87,9 @@ bool cpl_is_utf8(const char *text)
 	return n;
 }
 
-/* Bytes of the character; *escape: its number, 0 where it may stay. What is
- * below DEL jansson has escaped, but for the newlines between values. */
+/* Bytes of the character; *escape: its number, 0 where it may stay. jansson has
+ * escaped all characters below DEL that need it, but for the newlines between
+ * values. */
 static size_t next_json(const char *text, uint32_t *escape)
 {
 	uint32_t c;

@@ -9,8 +9,8 @@
 
 #include <stdint.h>
 
-/* Who draws from a seed. Others have a stream for each of their items (a rank,
- * a pair of routers, a round). */
+/* Streams of those that draw from a seed. Others have a stream for each of
+ * their items (a rank, a pair of routers, a round). */
 enum cpl_random_stream {
 	/* Of a placement's seed. */
 	CPL_STREAM_RANDOM_NODES = 1,

@@ -42,6 +42,10 @@ struct cpl_entry {
 		};                                                             \
 	}
 
+/* A flag of names alone (scripts/registry.awk): an option may stand behind a
+ * colon. */
+#define CPL_NAME_OPTION (1u << 31)
+
 struct cpl_registry {
 	const struct cpl_entry *const *entry; /* NULL-terminated, in the order
 	                                       * of lists */

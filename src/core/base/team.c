@@ -9,7 +9,8 @@
 
 #include "base/parallel.h"
 
-/* Looks at what is waited for before sleeping, each some 10 ns. */
+/* How often a thread looks for what it waits for before it sleeps; a look takes
+ * some 10 ns. */
 #define LOOKS 5000
 
 struct cpl_team {
@@ -107,7 +108,8 @@ static void start_helpers(struct cpl_team *team, int n)
 {
 	sigset_t all, before;
 
-	/* Inherited by the helpers: the host's signals are its own. */
+	/* The helpers inherit this: signals are for the program's own
+	 * threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; team->n_helpers < n; team->n_helpers++) {

@@ -18,7 +18,7 @@ struct cpl_team;
 struct cpl_team *cpl_team_new(int threads, struct cpl_error *err);
 /* Those of new; NULL: 1. */
 int cpl_team_threads(const struct cpl_team *team);
-/* NULL: nothing. Not while it runs. */
+/* NULL is taken. Not to be called while the team is at work. */
 void cpl_team_free(struct cpl_team *team);
 
 /*

@@ -70,7 +70,7 @@ static double factor(int64_t steps)
 	return sum;
 }
 
-static void walk(struct chain *c, int64_t steps, double heat)
+static void anneal_steps(struct chain *c, int64_t steps, double heat)
 {
 	double cool = factor(steps);
 
@@ -131,7 +131,7 @@ int cpl_bind_anneal(const struct cpl_tree *tree, const struct cpl_comm *graph,
 		heat += graph->bytes[e];
 	/* Some partners' traffic, one or two levels further. */
 	if (heat > 0)
-		walk(&c, steps, 8 * heat / (double)graph->n_entries);
+		anneal_steps(&c, steps, 8 * heat / (double)graph->n_entries);
 	for (int r = 0; r < n; r++)
 		slot[r] = used[c.at[r]];
 	return cpl_arena_end(&arena, 0, err);

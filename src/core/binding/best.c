@@ -35,7 +35,7 @@
 #define BISECTION_WORK 20
 #define STEP_WORK 4
 
-struct best {
+struct best_binding {
 	const struct cpl_bind_problem *problem;
 	const unsigned char *table;
 	int *slot, *trial;
@@ -45,7 +45,7 @@ struct best {
 };
 
 /* Whether there is work left for that much more, which is then used up. */
-static bool afford(struct best *b, int64_t work)
+static bool afford(struct best_binding *b, int64_t work)
 {
 	if (!b->limited)
 		return true;
@@ -55,7 +55,7 @@ static bool afford(struct best *b, int64_t work)
 	return true;
 }
 
-static int descend(struct best *b, bool coarse, uint64_t noise,
+static int descend(struct best_binding *b, bool coarse, uint64_t noise,
                    struct cpl_error *err)
 {
 	const struct cpl_tree *tree = b->problem->tree;
@@ -78,7 +78,7 @@ static int descend(struct best *b, bool coarse, uint64_t noise,
 	return 0;
 }
 
-static int start(struct best *b, const struct cpl_binder *binder,
+static int start(struct best_binding *b, const struct cpl_binder *binder,
                  struct cpl_error *err)
 {
 	const struct cpl_bind_problem *problem = b->problem;
@@ -90,7 +90,7 @@ static int start(struct best *b, const struct cpl_binder *binder,
 	return descend(b, true, 0, err);
 }
 
-static bool may(const struct best *b, int rank, int slot)
+static bool may(const struct best_binding *b, int rank, int slot)
 {
 	return !b->table ||
 	       b->table[(size_t)rank * b->problem->tree->n_slots + slot];
@@ -115,7 +115,7 @@ static int64_t bisection_work(const struct cpl_comm *graph)
 	       (halvings - 1);
 }
 
-static bool searchable(const struct best *b)
+static bool searchable(const struct best_binding *b)
 {
 	const struct cpl_comm *graph = b->problem->graph;
 
@@ -123,7 +123,7 @@ static bool searchable(const struct best *b)
 	       graph->messages;
 }
 
-static int bisect(struct best *b, uint64_t seed, int runs,
+static int bisect(struct best_binding *b, uint64_t seed, int runs,
                   struct cpl_error *err)
 {
 	const struct cpl_comm *graph = b->problem->graph;
@@ -136,7 +136,7 @@ static int bisect(struct best *b, uint64_t seed, int runs,
 	return descend(b, true, 0, err);
 }
 
-static int anneal(struct best *b, uint64_t seed, struct cpl_error *err)
+static int anneal(struct best_binding *b, uint64_t seed, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = b->problem->graph;
 	int64_t n = graph->ranks, steps = n * STEPS_PER_RANK;
@@ -154,7 +154,7 @@ static int anneal(struct best *b, uint64_t seed, struct cpl_error *err)
 	return descend(b, true, 0, err);
 }
 
-static int rank_on(const struct best *b, int slot)
+static int rank_on(const struct best_binding *b, int slot)
 {
 	for (int r = 0; r < b->problem->graph->ranks; r++)
 		if (b->trial[r] == slot)
@@ -169,7 +169,7 @@ static int draw(uint64_t key, uint64_t at, int n)
 
 /* Swap some ranks of the best so far at random with others, or with free slots
  * next to those. */
-static void kick(struct best *b, int round)
+static void kick(struct best_binding *b, int round)
 {
 	int n = b->problem->graph->ranks, swaps = 2 + round % 4 + n / 32;
 	int n_slots = b->problem->tree->n_slots;
@@ -194,7 +194,7 @@ static void kick(struct best *b, int round)
 	}
 }
 
-static int search_sparse(struct best *b, struct cpl_error *err)
+static int search_sparse(struct best_binding *b, struct cpl_error *err)
 {
 	int n = b->problem->graph->ranks;
 	int64_t kicks = n > 2 ? KICK_WORK / ((int64_t)n * n) : 0;
@@ -222,7 +222,7 @@ static int search_sparse(struct best *b, struct cpl_error *err)
 	return 0;
 }
 
-static int search_dense(struct best *b, struct cpl_error *err)
+static int search_dense(struct best_binding *b, struct cpl_error *err)
 {
 	int n = b->problem->graph->ranks;
 	int rounds = n > MAX_SMALL && n <= MAX_ROUNDS ? ROUNDS : 1;
@@ -244,7 +244,7 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	const struct cpl_comm *graph = problem->graph;
 	int n = graph->ranks, rc = -1;
 	bool sparse = graph->n_entries <= (int64_t)n * MAX_PARTNERS;
-	struct best b = {.problem = problem, .slot = slot, .cost = -1};
+	struct best_binding b = {.problem = problem, .slot = slot, .cost = -1};
 	unsigned char *table = NULL;
 
 	if (problem->req && problem->req->work > 0) {

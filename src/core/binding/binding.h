@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Binding: which CPUs each rank of one node gets, over the hwloc tree. One
- * file per algorithm, one line in the table of binding.c.
+ * Binding: which CPUs each rank of one node gets, over the hwloc tree. Each
+ * algorithm is a file, and a line in the list of binding.mk.
  */
+/* Tests: anneal bisect cluster gpus near packed refine round_robin scatter
+ * scotch treematch in test_binders; slots topology in test_binding
+ * test_bind_uneven. */
 #ifndef CPL_BINDING_BINDING_H
 #define CPL_BINDING_BINDING_H
 

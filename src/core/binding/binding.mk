@@ -1,4 +1,4 @@
-core_sources += src/core/binding/binding.h \
+node_sources += src/core/binding/binding.h \
 	src/core/binding/binding_internal.h src/core/binding/binding.c \
 	src/core/binding/anneal.c src/core/binding/bisect.c \
 	src/core/binding/gpus.c \
@@ -13,8 +13,8 @@ binders = src/core/binding/packed.c \
 	src/core/binding/cluster.c \
 	src/core/binding/treematch.c \
 	src/core/binding/best.c
-core_sources += $(binders)
-core_tables += src/core/binding/table.c
+node_sources += $(binders)
+node_tables += src/core/binding/table.c
 src/core/binding/table.c: scripts/registry.awk Makefile $(binders)
 	$(registry) -v type=cpl_binder -v registry=cpl_binders \
 		-v header=binding/binding.h -v members='.exact = true' \

@@ -179,7 +179,7 @@ static void assign(struct clusters *c, struct sockets *s, int cluster,
 }
 
 /* Pairs of clusters with most flow onto pairs of sockets next to each other. */
-static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
+static void bind_pairs(struct clusters *c, struct sockets *s, int *slot)
 {
 	for (;;) {
 		int a = -1, b = -1, from = -1, to = -1;
@@ -215,8 +215,8 @@ static void place_pairs(struct clusters *c, struct sockets *s, int *slot)
 
 /* The first ranks of a cluster, which talk most, where most slots are free; the
  * rest is a cluster of its own. */
-static void place_part(struct clusters *c, struct sockets *s, int cluster,
-                       int *slot)
+static void split_cluster(struct clusters *c, struct sockets *s, int cluster,
+                          int *slot)
 {
 	int most = 0, left = c->size[cluster], r = cluster;
 
@@ -233,7 +233,7 @@ static void place_part(struct clusters *c, struct sockets *s, int cluster,
 
 /* What is left: the largest cluster first, where it fits whole; else a part of
  * it. */
-static void place_rest(struct clusters *c, struct sockets *s, int *slot)
+static void bind_rest(struct clusters *c, struct sockets *s, int *slot)
 {
 	for (;;) {
 		int a = -1, to = -1;
@@ -250,7 +250,7 @@ static void place_rest(struct clusters *c, struct sockets *s, int *slot)
 		if (to >= 0)
 			assign(c, s, a, to, slot);
 		else
-			place_part(c, s, a, slot);
+			split_cluster(c, s, a, slot);
 	}
 }
 
@@ -286,8 +286,8 @@ static int bind_cluster(const struct cpl_bind_problem *problem, int *slot,
 			c.flow[(size_t)i * n + graph->to[e]] = graph->bytes[e];
 	}
 	agglomerate(&c);
-	place_pairs(&c, &s, slot);
-	place_rest(&c, &s, slot);
+	bind_pairs(&c, &s, slot);
+	bind_rest(&c, &s, slot);
 done:
 	return cpl_arena_end(&arena, 0, err);
 }

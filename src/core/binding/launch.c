@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "binding/launch.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,15 @@
 #define SUM_BYTES 4
 #define MAX_WHOLE 9007199254740992.0 /* 2^53 */
 
-static uint32_t fnv_ids(const uint32_t *ids, int n)
+static uint32_t sum_of_ids(const uint32_t *ids, int n)
 {
-	uint32_t sum = 2166136261u;
+	uint32_t sum = CPL_FNV;
 
-	for (int i = 0; i < n; i++)
-		for (int shift = 0; shift < 32; shift += 8)
-			sum = (sum ^ (ids[i] >> shift & 0xff)) * 16777619u;
+	for (int i = 0; i < n; i++) {
+		uint32_t id = htole32(ids[i]);
+
+		sum = cpl_fnv(sum, &id, sizeof(id));
+	}
 	return sum;
 }
 
@@ -50,14 +53,15 @@ static void put_block(struct cpl_packer *o, const struct cpl_comm *local)
 	}
 }
 
-struct block {
+struct launch_block {
 	size_t at, size;
 	uint32_t sum;
 	int tasks;
 };
 
-static int find_block(const struct cpl_packer *o, const struct block *block,
-                      int n, const struct block *wanted)
+static int find_block(const struct cpl_packer *o,
+                      const struct launch_block *block, int n,
+                      const struct launch_block *wanted)
 {
 	for (int i = 0; i < n; i++)
 		if (block[i].sum == wanted->sum &&
@@ -114,9 +118,10 @@ out:
 /* One node; its block is compared in a buffer of its own. */
 static void put_node(struct cpl_packer *o, struct cpl_packer *scratch,
                      const struct cpl_comm *local, const uint32_t *ids,
-                     struct block *block, int *n_blocks)
+                     struct launch_block *block, int *n_blocks)
 {
-	struct block fresh = {.at = scratch->used, .tasks = local->ranks};
+	struct launch_block fresh = {.at = scratch->used,
+	                             .tasks = local->ranks};
 	int which;
 
 	put_block(scratch, local);
@@ -126,9 +131,9 @@ static void put_node(struct cpl_packer *o, struct cpl_packer *scratch,
 		return;
 	}
 	fresh.size = scratch->used - fresh.at;
-	fresh.sum = cpl_fnv(scratch->data + fresh.at, fresh.size);
+	fresh.sum = cpl_fnv(CPL_FNV, scratch->data + fresh.at, fresh.size);
 	which = find_block(scratch, block, *n_blocks, &fresh);
-	cpl_put_fixed(o, fnv_ids(ids, local->ranks), SUM_BYTES);
+	cpl_put_fixed(o, sum_of_ids(ids, local->ranks), SUM_BYTES);
 	cpl_put_number(o, (uint64_t)which);
 	if (which < *n_blocks) {
 		scratch->used = fresh.at;
@@ -165,7 +170,7 @@ static int put_rows(struct cpl_packer *o, const struct cpl_comm *graph,
                     const struct cpl_launch_step *step, struct cpl_error *err)
 {
 	struct cpl_packer scratch = {.limit = o->limit};
-	struct block *block = NULL;
+	struct launch_block *block = NULL;
 	int *index = NULL, n_blocks = 0, rc = 0;
 
 	block = calloc((size_t)step->n_nodes + 1, sizeof(*block));
@@ -213,7 +218,7 @@ unsigned char *cpl_launch_write(const struct cpl_launch *launch,
 	if (launch->kind == CPL_LAUNCH_ROWS && put_rows(&o, graph, step, err))
 		goto out;
 	if (!o.full && !o.failed)
-		cpl_put_fixed(&o, cpl_fnv(o.data, o.used), SUM_BYTES);
+		cpl_put_fixed(&o, cpl_fnv(CPL_FNV, o.data, o.used), SUM_BYTES);
 	*full = o.full && !o.failed;
 	if (o.failed)
 		cpl_fail_memory(err);
@@ -299,7 +304,8 @@ static int open_launch(const void *data, size_t size, struct cpl_unpacker *in,
 	*in = (struct cpl_unpacker){.at = data};
 	in->end = in->at + size - SUM_BYTES;
 	sum = (struct cpl_unpacker){.at = in->end, .end = in->end + SUM_BYTES};
-	if (cpl_get_fixed(&sum, SUM_BYTES) != cpl_fnv(data, size - SUM_BYTES))
+	if (cpl_get_fixed(&sum, SUM_BYTES) !=
+	    cpl_fnv(CPL_FNV, data, size - SUM_BYTES))
 		return damaged(err);
 	get_head(in, out);
 	return in->bad ? damaged(err) : 0;
@@ -379,7 +385,7 @@ static int find_node(struct cpl_unpacker *in, int n_nodes, int node,
 		}
 		if (i != node)
 			continue;
-		if (tasks != n_tasks || sum != fnv_ids(ids, n_tasks)) {
+		if (tasks != n_tasks || sum != sum_of_ids(ids, n_tasks)) {
 			cpl_fail(err, "the excerpt of the profile is of other "
 			              "ranks");
 			goto out;

@@ -31,7 +31,7 @@ int cpl_near_table(const struct cpl_bind_request *req,
 	return 0;
 }
 
-struct repair {
+struct near_repair {
 	const struct cpl_tree *tree;
 	const unsigned char *table;
 	int *slot;            /* [ranks], -1: none yet */
@@ -44,7 +44,7 @@ struct repair {
  * Shortest augmenting path from rank to a free slot; slots near `origin` come
  * first. from[s] is the rank that wants slot s.
  */
-static int augment(struct repair *r, int rank, int origin)
+static int augment(struct near_repair *r, int rank, int origin)
 {
 	const struct cpl_tree *tree = r->tree;
 	int head = 0, tail = 0;
@@ -90,7 +90,7 @@ int cpl_near_repair(const struct cpl_tree *tree, int ranks,
 {
 	struct cpl_arena arena = {0};
 	int *origin = cpl_arena_take(&arena, ranks, sizeof(*origin)), far = 0;
-	struct repair r = {
+	struct near_repair r = {
 	        .tree = tree,
 	        .table = table,
 	        .slot = slot,

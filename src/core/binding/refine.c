@@ -103,7 +103,7 @@ static void sum_own(struct swaps *w, int rank)
 		w->own[rank] += w->pull[(size_t)above[l] * w->n + rank];
 }
 
-static void put(struct swaps *w, int rank, int bottom)
+static void put_rank(struct swaps *w, int rank, int bottom)
 {
 	w->at[rank] = bottom;
 	w->bottom_node[rank] = w->above[(size_t)(bottom + 1) * w->n_cut - 1];
@@ -156,7 +156,7 @@ static int init(struct swaps *w, const struct cpl_tree *tree,
 	for (int b = 0; b < w->n_bottoms; b++)
 		for (int s = w->first[b]; s < w->end[b]; s++) {
 			if (w->who[s] >= 0)
-				put(w, w->who[s], b);
+				put_rank(w, w->who[s], b);
 			else
 				w->n_free[b]++;
 		}
@@ -268,12 +268,12 @@ static void move(struct swaps *w, int a, int to, int bottom)
 		if (above[l] != other[l])
 			shift(w, above[l], other[l], a, b);
 	w->slot[a] = to;
-	put(w, a, bottom);
+	put_rank(w, a, bottom);
 	w->who[to] = a;
 	w->who[from] = b;
 	if (b >= 0) {
 		w->slot[b] = from;
-		put(w, b, old);
+		put_rank(w, b, old);
 		sum_own(w, b);
 	} else {
 		w->n_free[old]++;

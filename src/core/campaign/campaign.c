@@ -14,7 +14,7 @@
 #include "campaign/running.h"
 
 /* The log under one policy. */
-struct run {
+struct campaign_run {
 	const struct cpl_campaign *c;
 	struct kinds *kinds;
 	const struct cpl_stock_tree *tree;
@@ -27,7 +27,6 @@ struct run {
 	int *loud;        /* [n_leaves] */
 	int *leaf_free;   /* [n_leaves] */
 	struct running_jobs running;
-	struct cpl_times_space *space;
 	struct cpl_team *team;
 	double now;
 	int next; /* job to be submitted */
@@ -43,7 +42,7 @@ struct campaign_progress {
 	int64_t of;
 };
 
-static struct kind *kind_of(const struct run *r, int job)
+static struct kind *kind_of(const struct campaign_run *r, int job)
 {
 	int kind = r->kinds->of[job];
 
@@ -53,19 +52,19 @@ static struct kind *kind_of(const struct run *r, int job)
 }
 
 /* The threads of this run once it is the last one; else NULL. */
-static struct cpl_team *free_team(const struct run *r)
+static struct cpl_team *free_team(const struct campaign_run *r)
 {
 	return atomic_load(&r->progress->playing) < 2 ? r->team : NULL;
 }
 
-static bool studied(const struct run *r)
+static bool studied(const struct campaign_run *r)
 {
 	return r->c->model == CPL_CAMPAIGN_STUDY;
 }
 
 /* What the job's communication is measured against, 0: itself. */
-static double reference_of(const struct run *r, const struct kind *kind,
-                           int job)
+static double reference_of(const struct campaign_run *r,
+                           const struct kind *kind, int job)
 {
 	if (r->c->reference == CPL_CAMPAIGN_ALONE)
 		return kind->alone;
@@ -73,16 +72,15 @@ static double reference_of(const struct run *r, const struct kind *kind,
 }
 
 /* Someone came or went who sends. */
-static void judge_all(struct run *r)
+static void judge_all(struct campaign_run *r)
 {
-	running_add_rates(&r->running);
 	if (studied(r))
 		running_send(&r->running);
 	else
 		running_judge(&r->running, free_team(r));
 }
 
-static double busiest(const struct run *r)
+static double busiest(const struct campaign_run *r)
 {
 	const struct cpl_network *net = r->c->net;
 	double most = 0;
@@ -100,7 +98,7 @@ static double busiest(const struct run *r)
 	return most;
 }
 
-static double fragmented(const struct run *r)
+static double fragmented(const struct campaign_run *r)
 {
 	const struct cpl_stock_tree *tree = r->tree;
 	int split = 0;
@@ -112,7 +110,7 @@ static double fragmented(const struct run *r)
 }
 
 /* Time goes on to `then` with everything as it is. */
-static int pass(struct run *r, double then)
+static int pass(struct campaign_run *r, double then)
 {
 	struct cpl_campaign_span span = {.seconds = then - r->now};
 	struct cpl_campaign_result *out = r->out;
@@ -126,7 +124,7 @@ static int pass(struct run *r, double then)
 		return -1;
 	out->span[out->n_spans++] = span;
 	for (int i = 0; i < r->running.n; i++) {
-		struct running *at = &r->running.job[i];
+		struct running_job *at = &r->running.job[i];
 
 		at->work -= span.seconds / at->stretch;
 		at->sum += span.seconds * at->seconds;
@@ -135,7 +133,7 @@ static int pass(struct run *r, double then)
 	return 0;
 }
 
-static void take_node(struct run *r, int node, bool loud, int sign)
+static void take_node(struct campaign_run *r, int node, bool loud, int sign)
 {
 	int leaf = r->tree->leaf_of[node];
 
@@ -146,7 +144,7 @@ static void take_node(struct run *r, int node, bool loud, int sign)
 }
 
 /* Nodes in rank order, where ranks and nodes are as many. */
-static int order_nodes(const struct kind *kind, struct running *at,
+static int order_nodes(const struct kind *kind, struct running_job *at,
                        struct cpl_error *err)
 {
 	int *order;
@@ -166,38 +164,33 @@ static int order_nodes(const struct kind *kind, struct running *at,
 }
 
 /* Where it is to run. */
-static int choose(struct run *r, int job, const struct kind *kind,
-                  const struct kind_traffic *traffic, struct running *at)
+static int choose(struct campaign_run *r, int job,
+                  const struct chooser *chooser, const struct kind *kind,
+                  const struct kind_traffic *traffic, struct running_job *at)
 {
-	struct choice_request req = {
-	        .team = free_team(r),
-	        .campaign = r->c,
-	        .kind = kind,
-	        .traffic = *traffic,
-	        .stock = {.tree = r->tree,
-	                  .free = r->free,
-	                  .n = r->c->log->job[job].nodes,
-	                  .communicates = kind != NULL,
-	                  .loud = r->loud},
-	        .background = r->running.n ? &r->running.rates : NULL,
-	        .space = r->space};
+	struct choice_request req = {.team = free_team(r),
+	                             .campaign = r->c,
+	                             .kind = kind,
+	                             .traffic = *traffic,
+	                             .stock = {.tree = r->tree,
+	                                       .free = r->free,
+	                                       .n = r->c->log->job[job].nodes,
+	                                       .communicates = kind != NULL,
+	                                       .loud = r->loud,
+	                                       .study = r->c->study},
+	                             .n_free = r->n_free,
+	                             .scene = &r->running.scene};
 	double begin = cpl_clock();
-	int rc;
+	int rc = campaign_choose(chooser, &req, at->node, &at->rank_host,
+	                         &r->err);
 
-	if (kind && cpl_objective_of_others(r->c->objective)) {
-		req.harm = running_harm(&r->running, &r->err);
-		if (!req.harm)
-			return -1;
-	}
-	rc = campaign_choose(&r->chooser, &req, at->node, &at->rank_host,
-	                     &r->err);
-	cpl_harm_free(req.harm);
 	r->out->job[job].decision = cpl_clock() - begin;
 	return rc;
 }
 
 /* What it sends from there. */
-static int settle(struct run *r, const struct kind *kind, struct running *at)
+static int settle(struct campaign_run *r, const struct kind *kind,
+                  struct running_job *at)
 {
 	at->share = kind->share;
 	at->reference = reference_of(r, kind, at->job);
@@ -209,15 +202,17 @@ static int settle(struct run *r, const struct kind *kind, struct running *at)
 	                       !cpl_times_order(at->times, at->rank_host,
 	                                        kind->ranks_per_node,
 	                                        kind->nodes, &r->err) &&
-	                       !cpl_times_place(at->times, r->space, at->node,
-	                                        &r->err)
+	                       !cpl_times_put(at->times,
+	                                        r->running.scene.space,
+	                                        at->node, &r->err)
 	               ? 0
 	               : -1;
 }
 
-static int place(struct run *r, int job, struct running *at)
+static int place_job(struct campaign_run *r, int job, struct running_job *at)
 {
 	struct kind *kind = kind_of(r, job);
+	struct chooser chooser = campaign_rule(r->c, &r->chooser, job);
 	struct kind_traffic traffic = {0};
 	int rc;
 
@@ -226,17 +221,18 @@ static int place(struct run *r, int job, struct running *at)
 	if (!at->node)
 		return cpl_fail_memory(&r->err);
 	if (!kind)
-		return choose(r, job, NULL, &traffic, at);
-	if (campaign_traffic_take(r->kinds, kind, &r->chooser, &traffic,
-	                          &r->err))
+		return choose(r, job, &chooser, NULL, &traffic, at);
+	if (campaign_traffic_take(r->kinds, kind, &chooser, &traffic, &r->err))
 		return -1;
-	rc = choose(r, job, kind, &traffic, at) || settle(r, kind, at) ? -1 : 0;
+	rc = choose(r, job, &chooser, kind, &traffic, at) || settle(r, kind, at)
+	             ? -1
+	             : 0;
 	campaign_traffic_give(r->kinds, kind);
 	return rc;
 }
 
 /* The study's cost, of a job whose nodes are among the loud ones. */
-static void count_cost(struct run *r, struct running *at)
+static void count_cost(struct campaign_run *r, struct running_job *at)
 {
 	double cost = cpl_study_cost(r->tree, r->loud, r->c->study, at->node,
 	                             r->c->log->job[at->job].nodes);
@@ -249,7 +245,7 @@ static void count_cost(struct run *r, struct running *at)
 }
 
 /* Before it is among the others. */
-static void begin_alone(struct run *r, struct running *at)
+static void begin_alone(struct campaign_run *r, struct running_job *at)
 {
 	struct cpl_times_result alone;
 
@@ -260,7 +256,7 @@ static void begin_alone(struct run *r, struct running *at)
 }
 
 /* Run times of the others now over those before. */
-static double added(const struct run *r, int job, const double *before)
+static double added(const struct campaign_run *r, int job, const double *before)
 {
 	double sum = 0;
 
@@ -270,28 +266,26 @@ static double added(const struct run *r, int job, const double *before)
 	return sum;
 }
 
-static int start(struct run *r, int job)
+static int start(struct campaign_run *r, int job)
 {
-	struct running at = {.job = job,
-	                     .begin = r->now,
-	                     .work = r->c->log->job[job].run,
-	                     .stretch = 1};
+	struct running_job at = {.job = job,
+	                         .begin = r->now,
+	                         .work = r->c->log->job[job].run,
+	                         .stretch = 1};
 	double *before =
 	        malloc(((size_t)r->running.n + 1) * sizeof(*before));
 	int i = r->running.n, n = r->c->log->job[job].nodes;
 
-	if (!before || place(r, job, &at)) {
-		free(before);
-		running_free(&at);
-		return before ? -1 : cpl_fail_memory(&r->err);
-	}
+	if (!before || place_job(r, job, &at))
+		goto fail;
 	for (int k = 0; k < i; k++)
 		before[k] = r->running.job[k].stretch;
 	for (int k = 0; k < n; k++)
 		take_node(r, at.node[k], at.times != NULL, 1);
 	if (at.times)
 		begin_alone(r, &at);
-	running_start(&r->running, &at);
+	if (running_start(&r->running, &at, &r->err))
+		goto fail;
 	if (at.times) {
 		judge_all(r);
 		r->out->job[job].interference = added(r, job, before);
@@ -302,11 +296,15 @@ static int start(struct run *r, int job)
 		r->c->progress(r->c->progress_arg, ++r->progress->done,
 		               r->progress->of);
 	return 0;
+fail:
+	free(before);
+	running_free(&at);
+	return before ? -1 : cpl_fail_memory(&r->err);
 }
 
-static void end(struct run *r, int i)
+static void end(struct campaign_run *r, int i)
 {
-	struct running at = r->running.job[i];
+	struct running_job at = r->running.job[i];
 	struct cpl_campaign_job *out = &r->out->job[at.job];
 	const struct kind *kind = kind_of(r, at.job);
 	int n = r->c->log->job[at.job].nodes;
@@ -333,12 +331,12 @@ static void end(struct run *r, int i)
 }
 
 /* When the next of them is over. */
-static double next_end(const struct run *r)
+static double next_end(const struct campaign_run *r)
 {
 	double first = INFINITY;
 
 	for (int i = 0; i < r->running.n; i++) {
-		const struct running *at = &r->running.job[i];
+		const struct running_job *at = &r->running.job[i];
 		double end = r->now + fmax(at->work, 0) * at->stretch;
 
 		if (end < first)
@@ -348,12 +346,12 @@ static double next_end(const struct run *r)
 }
 
 /* Those that are over by now: what is left of them is rounding. */
-static void end_due(struct run *r, double due)
+static void end_due(struct campaign_run *r, double due)
 {
 	bool any = false;
 
 	for (int i = 0; i < r->running.n;) {
-		struct running *at = &r->running.job[i];
+		struct running_job *at = &r->running.job[i];
 
 		if (at->work * at->stretch > 1e-9 * (1 + due)) {
 			i++;
@@ -366,7 +364,7 @@ static void end_due(struct run *r, double due)
 		judge_all(r);
 }
 
-static void submit_due(struct run *r)
+static void submit_due(struct campaign_run *r)
 {
 	const struct cpl_log *log = r->c->log;
 
@@ -385,7 +383,7 @@ static void submit_due(struct run *r)
 	}
 }
 
-static int play(struct run *r)
+static int play(struct campaign_run *r)
 {
 	const struct cpl_log *log = r->c->log;
 	int job;
@@ -406,7 +404,7 @@ static int play(struct run *r)
 	return 0;
 }
 
-static int open_run(struct run *r)
+static int open_run(struct campaign_run *r)
 {
 	const struct cpl_network *net = r->c->net;
 	int n_jobs = r->c->log->n_jobs;
@@ -416,11 +414,11 @@ static int open_run(struct run *r)
 	r->free = calloc((size_t)net->n_nodes, 1);
 	r->loud = calloc((size_t)r->tree->n_leaves, sizeof(int));
 	r->leaf_free = calloc((size_t)r->tree->n_leaves, sizeof(int));
-	r->space = cpl_times_space_new(net, r->c->routing, err);
 	r->team = cpl_team_new(r->c->threads, err);
 	if (!r->out->job || !r->free || !r->loud || !r->leaf_free)
 		return cpl_fail_memory(err);
-	if (!r->space || !r->team || running_open(&r->running, net, n_jobs, err))
+	if (!r->team ||
+	    running_open(&r->running, net, r->c->routing, n_jobs, err))
 		return -1;
 	for (int i = 0; i < net->n_nodes; i++)
 		if (net->node_name[i])
@@ -430,27 +428,26 @@ static int open_run(struct run *r)
 	                     err);
 }
 
-static void close_run(struct run *r)
+static void close_run(struct campaign_run *r)
 {
 	running_close(&r->running);
 	free(r->free);
 	free(r->loud);
 	free(r->leaf_free);
-	cpl_times_space_free(r->space);
 	cpl_team_free(r->team);
 	cpl_easy_free(&r->easy);
 }
 
 /* One of several policies. */
 struct plays {
-	struct run *run;
+	struct campaign_run *run;
 	int first;
 };
 
 static void play_one(void *arg, int64_t chunk, int thread)
 {
 	struct plays *plays = arg;
-	struct run *r = &plays->run[plays->first + chunk];
+	struct campaign_run *r = &plays->run[plays->first + chunk];
 
 	(void)thread;
 	atomic_fetch_add(&r->progress->playing, 1);
@@ -503,8 +500,8 @@ static int count_large(const struct cpl_campaign *c)
 	return n;
 }
 
-static int play_all(const struct cpl_campaign *c, struct run *run, int n,
-                    struct cpl_error *err)
+static int play_all(const struct cpl_campaign *c, struct campaign_run *run,
+                    int n, struct cpl_error *err)
 {
 	struct plays plays = {.run = run};
 	double *reference = NULL;
@@ -529,7 +526,7 @@ int cpl_campaign_run(const struct cpl_campaign *c, const char *const *policy,
 	struct campaign_progress progress = {.c = c};
 	struct cpl_stock_tree tree = {0};
 	struct kinds kinds = {0};
-	struct run *run = calloc((size_t)n + 1, sizeof(*run));
+	struct campaign_run *run = calloc((size_t)n + 1, sizeof(*run));
 	int rc = -1;
 
 	for (int i = 0; i < n; i++)
@@ -539,14 +536,19 @@ int cpl_campaign_run(const struct cpl_campaign *c, const char *const *policy,
 		goto out;
 	}
 	for (int i = 0; i < n; i++) {
-		run[i] = (struct run){.c = c,
-		                      .kinds = &kinds,
-		                      .tree = &tree,
-		                      .out = &out[i],
-		                      .progress = &progress};
-		if (campaign_chooser(c->net, policy[i], c->mapping,
+		run[i] = (struct campaign_run){.c = c,
+		                               .kinds = &kinds,
+		                               .tree = &tree,
+		                               .out = &out[i],
+		                               .progress = &progress};
+		if (campaign_chooser(c->net, policy[i], &c->wish,
 		                     &run[i].chooser, err))
 			goto out;
+		if (run[i].chooser.site && !c->rule) {
+			cpl_fail(err, "policy '" CPL_CAMPAIGN_SITE
+			              "' goes by rules, and there are none");
+			goto out;
+		}
 	}
 	if (cpl_stock_tree_init(&tree, c->net, err) ||
 	    campaign_kinds(c, &kinds, err))

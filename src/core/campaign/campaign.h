@@ -11,6 +11,9 @@
  * The same input gives the same results, to the bit, whatever the number of
  * threads; decision times are the exception.
  */
+/* Tests: choose kind* policies in test_campaign_kinds; easy patterns stock
+ * study in test_campaign; jobs log in test_campaign_log; running summary in
+ * test_campaign_parts. */
 #ifndef CPL_CAMPAIGN_CAMPAIGN_H
 #define CPL_CAMPAIGN_CAMPAIGN_H
 
@@ -20,13 +23,16 @@
 #include "campaign/log.h"
 #include "campaign/stock.h"
 #include "network/network.h"
+#include "placement/wish.h"
 #include "routing/routing.h"
 #include "signature/signature.h"
-#include "traffic/objective.h"
+
+/* Of each job what the site's rules say of it. */
+#define CPL_CAMPAIGN_SITE "site"
 
 /* Is it the name of a policy: one of campaigns alone (flat, tree, tree-rank,
- * greedy, balanced, adaptive) or of placement/, perhaps with "+MAPPER" or
- * "+mapping" behind it? 0, or -1 with err. */
+ * greedy, balanced, adaptive, site) or of placement/, perhaps with "+MAPPER" or
+ * "+mapping" behind it, which site has not? 0, or -1 with err. */
 int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
                               struct cpl_error *err);
 
@@ -49,6 +55,16 @@ enum cpl_campaign_reference {
 	CPL_CAMPAIGN_FIRST,
 };
 
+/* What a site's rules say of one job. */
+struct cpl_campaign_rule {
+	struct cpl_wish wish;
+	bool stock; /* its nodes are the stock ones */
+	/* The most free nodes with which stock nodes are judged, too, where the
+	 * policy searches. */
+	int compare_nodes;
+	long work; /* of a decision, as of cpl_decide_request; 0: any */
+};
+
 struct cpl_campaign {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -56,11 +72,9 @@ struct cpl_campaign {
 	const struct cpl_jobs *jobs;
 	/* [jobs->n_rules] of rules that name one, else NULL. */
 	struct cpl_signature *const *signature;
-	enum cpl_objective objective;
-	double own_weight, others_weight; /* of "interference" */
-	const char *keep_whole; /* as in cpl_decide_request */
-	int keep_price;
-	const char *mapping; /* what "+mapping" means */
+	/* What jobs are to get: its mapper is what "+mapping" means, and the
+	 * policy that which is played. */
+	struct cpl_wish wish;
 	bool stock_is_tree;  /* jobs without traffic, of our policies: as tree,
 	                      * not flat */
 	bool backfill;
@@ -68,6 +82,11 @@ struct cpl_campaign {
 	enum cpl_study_pattern study; /* of the model, and of adaptive */
 	enum cpl_campaign_reference reference; /* of STUDY: FIRST */
 	uint64_t seed;
+	/* What policy "site" gives a job of the log; from any thread. NULL: there
+	 * is no such policy. */
+	void (*rule)(void *arg, const struct cpl_log_job *job,
+	             struct cpl_campaign_rule *out);
+	void *rule_arg;
 	int threads;     /* policies at a time */
 	/* What kinds of jobs send is made anew for who wants it where all of it
 	 * takes more bytes of memory; 0: CPL_CAMPAIGN_KEPT. Results are the

@@ -1,4 +1,4 @@
-core_sources += src/core/campaign/log.h src/core/campaign/log.c \
+lab_sources += src/core/campaign/log.h src/core/campaign/log.c \
 	src/core/campaign/jobs.h src/core/campaign/jobs.c \
 	src/core/campaign/patterns.c \
 	src/core/campaign/easy.h src/core/campaign/easy.c \
@@ -10,3 +10,13 @@ core_sources += src/core/campaign/log.h src/core/campaign/log.c \
 	src/core/campaign/running.h src/core/campaign/running.c \
 	src/core/campaign/choose.c \
 	src/core/campaign/summary.h src/core/campaign/summary.c
+
+# What others choose, in the order of lists.
+campaign_policies = src/core/campaign/policies.c
+lab_sources += $(campaign_policies)
+lab_tables += src/core/campaign/table.c
+src/core/campaign/table.c: scripts/registry.awk Makefile $(campaign_policies)
+	$(registry) -v type=campaign_policy -v registry=campaign_policies \
+		-v header=campaign/campaign_internal.h $(campaign_policies) \
+		>$(abs_builddir)/$@
+

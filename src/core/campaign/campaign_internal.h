@@ -6,9 +6,8 @@
 
 #include "base/registry.h"
 #include "campaign/campaign.h"
-#include "mapping/mapping.h"
 #include "mapping/rank_groups.h"
-#include "traffic/harm.h"
+#include "scene/scene.h"
 
 /* Jobs of one rule, size and share: what they send is the same. */
 struct kind {
@@ -55,21 +54,27 @@ int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
 /* What is kept of it goes. */
 void campaign_traffic_drop(struct kind *kind);
 
-/* How a policy chooses nodes, whatever its name says behind "+". */
+/* A policy of campaigns alone: how others choose nodes. */
 struct campaign_policy {
-	CPL_ENTRY; /* of campaigns alone; name NULL: cpl_decide's `asked` */
+	CPL_ENTRY;
 	/* n distinct free nodes in rank order; 0 or -1 with err. */
-	int (*place)(const struct cpl_stock_request *req,
-	             enum cpl_study_pattern pattern, int *out,
+	int (*place)(const struct cpl_stock_request *req, int *out,
 	             struct cpl_error *err);
 };
 
+/* All, in the order of lists: policies.c. */
+extern const struct cpl_registry campaign_policies;
+extern const struct campaign_policy campaign_policy_flat, campaign_policy_tree;
+
 /* A policy as asked: "auto+greedyallc". */
 struct chooser {
-	const struct campaign_policy *own; /* NULL: asked is placement's */
+	const struct campaign_policy *own; /* NULL: the wish's is meant */
+	bool site; /* see campaign_rule */
 	char asked[64];
-	const struct cpl_mapper *mapper; /* NULL: ranks stay in order */
-	const char *option;              /* of the mapper */
+	struct cpl_wish wish; /* without a mapper ranks stay in order */
+	/* As in cpl_campaign_rule. */
+	int compare_nodes;
+	long work;
 };
 
 /* What a choice wants of a kind. */
@@ -91,10 +96,15 @@ int campaign_traffic_take(struct kinds *kinds, struct kind *kind,
                           struct kind_traffic *out, struct cpl_error *err);
 void campaign_traffic_give(struct kinds *kinds, struct kind *kind);
 
-/* 0, or -1 with err. mapping: what "+mapping" means. */
+/* What the campaign wishes by the policy of that name; *out stays where it is.
+ * 0, or -1 with err. */
 int campaign_chooser(const struct cpl_network *net, const char *name,
-                     const char *mapping, struct chooser *out,
+                     const struct cpl_wish *wish, struct chooser *out,
                      struct cpl_error *err);
+
+/* What the chooser is for that job: itself, or what the site's rules say. */
+struct chooser campaign_rule(const struct cpl_campaign *c,
+                             const struct chooser *chooser, int job);
 
 /* One job to be placed. */
 struct choice_request {
@@ -102,10 +112,8 @@ struct choice_request {
 	const struct kind *kind; /* NULL: sends nothing */
 	struct kind_traffic traffic; /* of it */
 	struct cpl_stock_request stock;
-	const struct cpl_load *background; /* bytes/s, or NULL */
-	/* Where the objective is one of others: the running jobs. */
-	struct cpl_harm *harm;
-	struct cpl_times_space *space;
+	int n_free; /* nodes */
+	struct cpl_scene *scene; /* with what the running jobs send */
 	struct cpl_team *team; /* or NULL */
 };
 

@@ -1,117 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Policies by name, and what they choose. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "campaign/campaign_internal.h"
-#include "placement/decide.h"
 
-static int flat(const struct cpl_stock_request *req,
-                enum cpl_study_pattern pattern, int *out,
-                struct cpl_error *err)
-{
-	(void)pattern;
-	return cpl_stock_flat(req, out, err);
-}
-
-static int tree(const struct cpl_stock_request *req,
-                enum cpl_study_pattern pattern, int *out,
-                struct cpl_error *err)
-{
-	(void)pattern;
-	return cpl_stock_tree_place(req, false, out, err);
-}
-
-static int tree_rank(const struct cpl_stock_request *req,
-                     enum cpl_study_pattern pattern, int *out,
-                     struct cpl_error *err)
-{
-	(void)pattern;
-	return cpl_stock_tree_place(req, true, out, err);
-}
-
-static int select_linear(const struct cpl_stock_request *req,
-                         enum cpl_study_pattern pattern, int *out,
-                         struct cpl_error *err)
-{
-	(void)pattern;
-	return cpl_stock_select_linear(req, out, err);
-}
-
-static int greedy(const struct cpl_stock_request *req,
-                  enum cpl_study_pattern pattern, int *out,
-                  struct cpl_error *err)
-{
-	(void)pattern;
-	return cpl_stock_greedy(req, out, err);
-}
-
-static int balanced(const struct cpl_stock_request *req,
-                    enum cpl_study_pattern pattern, int *out,
-                    struct cpl_error *err)
-{
-	(void)pattern;
-	return cpl_stock_balanced(req, out, err);
-}
-
-static const struct campaign_policy table[] = {
-        {.name = "flat",
-         .summary = "Slurm's own choice without a topology",
-         .place = flat},
-        {.name = "tree",
-         .summary = "Slurm's own with topology/tree",
-         .place = tree},
-        {.name = "tree-rank",
-         .summary = "the same with SwitchAsNodeRank",
-         .place = tree_rank},
-        {.name = "select-linear",
-         .summary = "Slurm's select/linear with topology/tree",
-         .place = select_linear},
-        {.name = "greedy",
-         .summary = "Mishra 2020: the least contended leaf switches",
-         .place = greedy},
-        {.name = "balanced",
-         .summary = "Mishra 2020: powers of two on the emptiest",
-         .place = balanced},
-        {.name = "adaptive",
-         .summary = "Mishra 2020: of both the one that costs less",
-         .place = cpl_stock_adaptive},
-};
-
-#define N_OWN ((int)(sizeof(table) / sizeof(*table)))
+/* In which a kind sends what its traffic has. */
+#define CAMPAIGN_SECONDS 1
 
 static const struct campaign_policy *own_policy(const char *name)
 {
-	for (int i = 0; i < N_OWN; i++)
-		if (!strcasecmp(table[i].name, name))
-			return &table[i];
-	return NULL;
+	return (const void *)cpl_registry_find(&campaign_policies, name,
+	                                       strlen(name), NULL, NULL);
 }
 
 int campaign_chooser(const struct cpl_network *net, const char *name,
-                     const char *mapping, struct chooser *out,
+                     const struct cpl_wish *wish, struct chooser *out,
                      struct cpl_error *err)
 {
 	size_t length = strcspn(name, "+");
 	const char *mapper = name[length] ? name + length + 1 : NULL;
+	char list[128];
 
-	*out = (struct chooser){0};
+	*out = (struct chooser){.wish = *wish, .compare_nodes = INT_MAX};
+	out->wish.mapper = NULL;
+	out->wish.map_option = NULL;
 	if (length >= sizeof(out->asked))
 		return cpl_fail(err, "'%.40s...' is no policy", name);
 	memcpy(out->asked, name, length);
+	out->site = !strcasecmp(name, CPL_CAMPAIGN_SITE);
+	if (out->site)
+		return 0;
 	out->own = own_policy(out->asked);
-	if (!out->own && !cpl_placement_find(net->type, out->asked, err))
-		return cpl_fail_prefix(err, "neither flat, tree, tree-rank, "
-		                            "select-linear, greedy, balanced "
-		                            "nor adaptive, and ");
+	if (!out->own && cpl_wish_policy(&out->wish, net, out->asked, err))
+		return cpl_fail_prefix(err,
+		                       "none of %s, " CPL_CAMPAIGN_SITE ", and ",
+		                       cpl_registry_names(&campaign_policies, 0,
+		                                          NULL, NULL, list,
+		                                          sizeof(list)));
 	if (!mapper)
 		return 0;
-	if (!strcasecmp(mapper, "mapping"))
-		mapper = mapping;
-	out->mapper = cpl_mapper_find(mapper, err);
-	out->option = cpl_mapper_option(mapper);
-	return out->mapper ? 0 : -1;
+	if (strcasecmp(mapper, "mapping"))
+		return cpl_wish_mapper(&out->wish, mapper, err);
+	out->wish.mapper = wish->mapper;
+	out->wish.map_option = wish->map_option;
+	return 0;
 }
 
 int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
@@ -119,58 +54,62 @@ int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
 {
 	struct chooser chooser;
 
-	return campaign_chooser(net, name, "linear", &chooser, err);
+	return campaign_chooser(net, name, &(struct cpl_wish){0}, &chooser,
+	                        err);
+}
+
+static const struct campaign_policy *stock_policy(const struct cpl_campaign *c)
+{
+	return c->stock_is_tree ? &campaign_policy_tree : &campaign_policy_flat;
+}
+
+struct chooser campaign_rule(const struct cpl_campaign *c,
+                             const struct chooser *chooser, int job)
+{
+	struct cpl_campaign_rule rule = {.stock = true};
+	struct chooser of_job = *chooser;
+
+	if (!chooser->site)
+		return of_job;
+	c->rule(c->rule_arg, &c->log->job[job], &rule);
+	of_job.wish = rule.wish;
+	of_job.compare_nodes = rule.compare_nodes;
+	of_job.work = rule.work;
+	if (rule.stock)
+		of_job.own = stock_policy(c);
+	return of_job;
 }
 
 /* *mapped: nothing is left to map. */
-static const struct campaign_policy *stock_policy(const struct cpl_campaign *c)
-{
-	return &table[c->stock_is_tree ? 1 : 0];
-}
-
 static int decide(const struct chooser *chooser,
                   const struct choice_request *req, int *node,
                   int **rank_host, bool *mapped, struct cpl_error *err)
 {
 	const struct cpl_campaign *c = req->campaign;
 	struct cpl_decision decision = {0};
-	struct cpl_decide_request core = {
-	        .place = {.net = c->net,
-	                  .free = req->stock.free,
-	                  .n_nodes_wanted = req->stock.n,
-	                  .seed = c->seed},
-	        .policy = chooser->asked,
-	        .routing = c->routing,
-	        .comm = req->traffic.comm,
-	        .ranks_per_node = req->kind->ranks_per_node,
-	        .mapper = chooser->mapper,
-	        .map_option = chooser->option,
-	        .graph = req->traffic.graph,
-	        .grown = req->traffic.grown,
-	        .block = req->traffic.block,
-	        .background = req->background,
-	        .rates = req->background,
-	        .harm = req->harm,
-	        .own_weight = c->own_weight,
-	        .others_weight = c->others_weight,
-	        .objective = c->objective,
-	        .keep_whole = c->keep_whole,
-	        .keep_price = c->keep_price,
-	        .team = req->team};
-
-	if (req->harm ||
-	    cpl_decide_is_timed(req->traffic.comm, req->stock.n)) {
-		core.phase = req->kind->phase;
-		core.n_phases = req->kind->n_phases;
-		core.space = req->space;
-	}
+	const struct cpl_scene_job job = {.comm = req->traffic.comm,
+	                                  .graph = req->traffic.graph,
+	                                  .grown = req->traffic.grown,
+	                                  .block = req->traffic.block,
+	                                  .ranks_per_node =
+	                                          req->kind->ranks_per_node,
+	                                  .phase = req->kind->phase,
+	                                  .n_phases = req->kind->n_phases,
+	                                  .seconds = CAMPAIGN_SECONDS};
+	const struct cpl_placement_request nodes = {.free = req->stock.free,
+	                                            .n_nodes_wanted =
+	                                                    req->stock.n,
+	                                            .seed = c->seed};
+	const struct cpl_budget budget = {.work = chooser->work,
+	                                  .team = req->team};
 	/* As slurmctld does up to CompareNodes. */
-	if (cpl_placement_is_search(chooser->asked)) {
-		if (stock_policy(c)->place(&req->stock, c->study, node, err))
-			return -1;
-		core.stock = node;
-	}
-	if (cpl_decide(&core, &decision, err))
+	bool compares = cpl_wish_searches(&chooser->wish) &&
+	                req->n_free <= chooser->compare_nodes;
+
+	if (compares && stock_policy(c)->place(&req->stock, node, err))
+		return -1;
+	if (cpl_scene_decide(req->scene, &job, &chooser->wish, &nodes,
+	                     compares ? node : NULL, &budget, &decision, err))
 		return -1;
 	memcpy(node, decision.node, (size_t)req->stock.n * sizeof(*node));
 	*mapped = decision.mapped;
@@ -209,17 +148,17 @@ static int map(const struct chooser *chooser, const struct choice_request *req,
 	                              .n_hosts = kind->nodes,
 	                              .host = node,
 	                              .slots = slots,
-	                              .background = req->background,
-	                              .rates = req->background,
-	                              .objective = c->objective,
-	                              .option = chooser->option,
+	                              .objective = chooser->wish.objective,
+	                              .option = chooser->wish.map_option,
 	                              .seed = c->seed};
 	int rc;
 
 	if (!slots)
 		return cpl_fail_memory(err);
 	fill_slots(kind, slots);
-	rc = cpl_map(chooser->mapper, &map, &result, err);
+	rc = cpl_scene_loads(req->scene, CAMPAIGN_SECONDS, &map.background,
+	                     &map.rates, err);
+	rc = rc ? rc : cpl_map(chooser->wish.mapper, &map, &result, err);
 	if (!rc && !result.kept_default) {
 		*rank_host = result.rank_host;
 		result.rank_host = NULL;
@@ -241,9 +180,9 @@ int campaign_choose(const struct chooser *chooser,
 	/* What sends nothing gets from ours the stock answer. */
 	if (!own && !req->kind)
 		own = stock_policy(req->campaign);
-	rc = own ? own->place(&req->stock, req->campaign->study, node, err)
+	rc = own ? own->place(&req->stock, node, err)
 	         : decide(chooser, req, node, rank_host, &mapped, err);
-	if (!rc && chooser->mapper && req->kind && !mapped)
+	if (!rc && chooser->wish.mapper && req->kind && !mapped)
 		rc = map(chooser, req, node, rank_host, err);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/lines.h"
+#include "base/none.h"
 #include "base/printable.h"
 #include "base/random.h"
 
@@ -171,10 +172,10 @@ static int take_traffic(const struct pair *pair, struct cpl_jobs_rule *rule,
 	if (!strcasecmp(pair->key, "Signature"))
 		return take_text(&rule->signature, pair, err);
 	if (!strcasecmp(pair->key, "Pattern")) {
-		if (strcasecmp(pair->value, "none"))
-			rule->pattern = cpl_jobs_pattern_find(pair->value, err);
-		return rule->pattern || !strcasecmp(pair->value, "none") ? 0
-		                                                         : -1;
+		if (cpl_is_none(pair->value))
+			return 0;
+		rule->pattern = cpl_jobs_pattern_find(pair->value, err);
+		return rule->pattern ? 0 : -1;
 	}
 	if (!strcasecmp(pair->key, "Share")) {
 		rc = take_number(pair, 0, 100, &number, err);

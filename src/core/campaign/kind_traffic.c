@@ -47,8 +47,8 @@ void campaign_traffic_drop(struct kind *kind)
  * of small jobs only. */
 static bool needs_graph(const struct kind *kind, const struct chooser *chooser)
 {
-	return chooser->mapper &&
-	       (chooser->own || chooser->mapper != &cpl_mapper_quick ||
+	return chooser->wish.mapper &&
+	       (chooser->own || chooser->wish.mapper != &cpl_mapper_quick ||
 	        (long)kind->ranks * kind->nodes <= CPL_QUICK_SMALL);
 }
 
@@ -98,7 +98,7 @@ static int prepare(struct kind *kind, const struct chooser *chooser,
 		if (!kind->graph)
 			return -1;
 	}
-	return chooser->mapper == &cpl_mapper_quick && !kind->has_grown
+	return chooser->wish.mapper == &cpl_mapper_quick && !kind->has_grown
 	               ? grow_by(kind, err)
 	               : 0;
 }
@@ -152,7 +152,7 @@ static void describe(const struct kind *kind, const struct chooser *chooser,
 	*out = (struct kind_traffic){.comm = kind->comm};
 	if (needs_graph(kind, chooser))
 		out->graph = kind->graph;
-	if (chooser->mapper != &cpl_mapper_quick)
+	if (chooser->wish.mapper != &cpl_mapper_quick)
 		return;
 	out->grown = &kind->grown;
 	out->block = &kind->block;

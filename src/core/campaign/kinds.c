@@ -104,7 +104,7 @@ static int judge(struct kind *kind, struct cpl_times *times,
 {
 	struct cpl_times_result result;
 
-	if (cpl_times_place(times, space, node, &kind->err))
+	if (cpl_times_put(times, space, node, &kind->err))
 		return -1;
 	cpl_times_judge(times, NULL, false, &result);
 	if (!(kind->alone > 0) || result.seconds < kind->alone)
@@ -144,8 +144,9 @@ static int find_alone(const struct cpl_campaign *c, struct kind *kind)
 	for (int i = 0; i < net->n_nodes; i++)
 		empty[i] = net->node_name[i] != NULL;
 	for (int i = 0; i <= N_OBJECTIVES; i++) {
-		req.policy = i < N_OBJECTIVES ? "auto" : "linear";
-		req.objective = objectives[i % N_OBJECTIVES];
+		req.wish.policy = i < N_OBJECTIVES ? &cpl_placement_auto
+		                                   : &cpl_placement_linear;
+		req.wish.objective = objectives[i % N_OBJECTIVES];
 		if (cpl_decide(&req, &decision, &kind->err))
 			goto out;
 		rc = judge(kind, times, space, decision.node);

@@ -15,7 +15,7 @@
 #define MAX_COLUMNS 128
 
 /* A text that is cut into lines, and those into fields, in place. */
-struct reader {
+struct log_reader {
 	const char *name;
 	char *next, *end;
 	int line;
@@ -23,13 +23,13 @@ struct reader {
 	struct cpl_error *err;
 };
 
-static int fail_at(const struct reader *in)
+static int fail_at(const struct log_reader *in)
 {
 	return cpl_fail_prefix(in->err, "%s:%d: ", in->name, in->line);
 }
 
 /* The next line, ended by a NUL; NULL: there is none. */
-static char *next_line(struct reader *in)
+static char *next_line(struct log_reader *in)
 {
 	char *line = in->next, *newline;
 
@@ -146,7 +146,7 @@ static int moment(const char *text, double *out, struct cpl_error *err)
 }
 
 /* A job that ran goes into the log. */
-static int add(struct reader *in, struct cpl_log_job job)
+static int add_job(struct log_reader *in, struct cpl_log_job job)
 {
 	struct cpl_log *log = in->log;
 
@@ -172,7 +172,7 @@ static int whole_nodes(double n, int *out, struct cpl_error *err)
 	return 0;
 }
 
-static int swf_job(struct reader *in, char *line, int procs_per_node)
+static int swf_job(struct log_reader *in, char *line, int procs_per_node)
 {
 	enum { ID, SUBMIT, RUN = 3, USED, ASKED = 7, LIMIT, USER = 11, GROUP,
 	       PROGRAM, QUEUE };
@@ -204,10 +204,10 @@ static int swf_job(struct reader *in, char *line, int procs_per_node)
 	                        procs_per_node,
 	                &job.nodes, in->err))
 		return -1;
-	return add(in, job);
+	return add_job(in, job);
 }
 
-static int read_swf(struct reader *in, char *line, int procs_per_node)
+static int read_swf(struct log_reader *in, char *line, int procs_per_node)
 {
 	for (; line; line = next_line(in)) {
 		line += strspn(line, " \t");
@@ -240,7 +240,7 @@ static const struct {
 };
 
 /* at[column] = field, -1: the log has none. */
-static int read_header(const struct reader *in, char *line, int *at)
+static int read_header(const struct log_reader *in, char *line, int *at)
 {
 	char *field[MAX_COLUMNS];
 	int n = split(line, '|', field, MAX_COLUMNS);
@@ -278,7 +278,7 @@ static int duration(enum column c, const char *text, double *out,
 	return 0;
 }
 
-static int sacct_job(struct reader *in, char **field, const int *at)
+static int sacct_job(struct log_reader *in, char **field, const int *at)
 {
 	struct cpl_log_job job = {.share = -1};
 	const char *text[N_COLUMNS];
@@ -316,10 +316,10 @@ static int sacct_job(struct reader *in, char **field, const int *at)
 	job.account = text[ACCOUNT];
 	job.partition = text[PARTITION];
 	job.qos = text[QOS];
-	return add(in, job);
+	return add_job(in, job);
 }
 
-static int read_sacct(struct reader *in, char *line)
+static int read_sacct(struct log_reader *in, char *line)
 {
 	int at[N_COLUMNS], columns = read_header(in, line, at);
 
@@ -369,11 +369,11 @@ int cpl_log_parse(char *text, size_t length, const char *name,
                   int procs_per_node, struct cpl_log *out,
                   struct cpl_error *err)
 {
-	struct reader in = {.name = name,
-	                    .next = text,
-	                    .end = text + length,
-	                    .log = out,
-	                    .err = err};
+	struct log_reader in = {.name = name,
+	                        .next = text,
+	                        .end = text + length,
+	                        .log = out,
+	                        .err = err};
 	char *line;
 	int rc;
 

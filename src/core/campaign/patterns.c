@@ -16,7 +16,8 @@
 #define MAX_ENTRIES 200000000
 #define MEGABYTE 1e6
 
-static void put(struct cpl_comm_gather *out, int from, int to, double bytes)
+static void put_entry(struct cpl_comm_gather *out, int from, int to,
+                      double bytes)
 {
 	if (from != to)
 		cpl_comm_gather(out, from, to, bytes);
@@ -57,9 +58,9 @@ static void stencil(int n, int dims, struct cpl_comm_gather *out)
 			int up = (at + 1) % side[d] - at;
 			int down = (at + side[d] - 1) % side[d] - at;
 
-			put(out, r, r + up * stride, 1);
+			put_entry(out, r, r + up * stride, 1);
 			if (down != up)
-				put(out, r, r + down * stride, 1);
+				put_entry(out, r, r + down * stride, 1);
 			stride *= side[d];
 		}
 	}
@@ -95,9 +96,9 @@ static void pencil(int n, struct cpl_comm_gather *out)
 		int x = r % side[0], y = r / side[0];
 
 		for (int i = 0; i < side[0]; i++)
-			put(out, r, y * side[0] + i, 1);
+			put_entry(out, r, y * side[0] + i, 1);
 		for (int i = 0; i < side[1]; i++)
-			put(out, r, i * side[0] + x, 1);
+			put_entry(out, r, i * side[0] + x, 1);
 	}
 }
 
@@ -105,7 +106,7 @@ static void all_to_all(int n, struct cpl_comm_gather *out)
 {
 	for (int r = 0; r < n; r++)
 		for (int i = 0; i < n; i++)
-			put(out, r, i, 1);
+			put_entry(out, r, i, 1);
 }
 
 static int power_of_two(int n)
@@ -128,7 +129,7 @@ static void exchange(int n, double each, double most,
 
 		for (int r = 0; r < n; r++)
 			if ((r ^ d) < n)
-				put(out, r, r ^ d, bytes);
+				put_entry(out, r, r ^ d, bytes);
 	}
 }
 
@@ -146,8 +147,8 @@ static void tree(int n, double bytes, struct cpl_comm_gather *out)
 {
 	for (int d = 1; d < n; d *= 2)
 		for (int r = 0; r + d < n; r += 2 * d) {
-			put(out, r + d, r, bytes);
-			put(out, r, r + d, bytes);
+			put_entry(out, r + d, r, bytes);
+			put_entry(out, r, r + d, bytes);
 		}
 }
 

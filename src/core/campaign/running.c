@@ -9,16 +9,16 @@
 #define CLOSE 1e-4
 
 int running_open(struct running_jobs *jobs, const struct cpl_network *net,
-                 int max_jobs, struct cpl_error *err)
+                 const struct cpl_routing *routing, int max_jobs,
+                 struct cpl_error *err)
 {
-	*jobs = (struct running_jobs){.net = net};
+	*jobs = (struct running_jobs){
+	        .net = net, .scene = {.net = net, .routing = routing}};
 	jobs->job = calloc((size_t)max_jobs + 1, sizeof(*jobs->job));
 	if (!jobs->job)
 		return cpl_fail_memory(err);
-	return cpl_load_init(&jobs->rates, net, err) ||
-	                       cpl_load_init(&jobs->sent, net, err)
-	               ? -1
-	               : 0;
+	jobs->scene.space = cpl_times_space_new(net, routing, err);
+	return jobs->scene.space ? cpl_load_init(&jobs->sent, net, err) : -1;
 }
 
 void running_close(struct running_jobs *jobs)
@@ -26,46 +26,65 @@ void running_close(struct running_jobs *jobs)
 	for (int i = 0; i < jobs->n; i++)
 		running_free(&jobs->job[i]);
 	free(jobs->job);
-	cpl_load_free(&jobs->rates);
+	cpl_scene_close(&jobs->scene);
 	cpl_load_free(&jobs->sent);
 }
 
-void running_free(struct running *job)
+void running_free(struct running_job *job)
 {
 	cpl_times_close(job->times);
 	free(job->node);
 	free(job->rank_host);
 }
 
-void running_start(struct running_jobs *jobs, const struct running *job)
+/* What it would send, as the plugin has it. */
+static int add_load(struct running_jobs *jobs, struct running_job *job,
+                    struct cpl_error *err)
 {
-	int i = jobs->n++;
+	const struct cpl_times_rate *rate;
+	int64_t n = 0;
 
+	if (!job->times)
+		return 0;
+	rate = cpl_times_rates(job->times, &n);
+	job->load = cpl_job_load_of_rates(rate, n, err);
+	if (!job->load)
+		return -1;
+	job->load->id = job->job;
+	return cpl_scene_add(&jobs->scene, job->load, err);
+}
+
+int running_start(struct running_jobs *jobs, struct running_job *job,
+                  struct cpl_error *err)
+{
+	int i = jobs->n;
+
+	if (add_load(jobs, job, err))
+		return -1;
+	jobs->n++;
 	for (; i > 0 && jobs->job[i - 1].job > job->job; i--)
 		jobs->job[i] = jobs->job[i - 1];
 	jobs->job[i] = *job;
+	return 0;
 }
 
 void running_end(struct running_jobs *jobs, int i)
 {
+	struct cpl_job_load *load = jobs->job[i].load;
+
+	if (load)
+		cpl_scene_remove(&jobs->scene, load);
+	free(load);
 	jobs->n--;
 	memmove(&jobs->job[i], &jobs->job[i + 1],
 	        (size_t)(jobs->n - i) * sizeof(*jobs->job));
 }
 
-double running_stretch(const struct running *job)
+double running_stretch(const struct running_job *job)
 {
 	if (!(job->reference > 0))
 		return 1;
 	return 1 - job->share + job->share * job->seconds / job->reference;
-}
-
-void running_add_rates(struct running_jobs *jobs)
-{
-	cpl_load_clear(&jobs->rates, jobs->net);
-	for (int i = 0; i < jobs->n; i++)
-		if (jobs->job[i].times)
-			cpl_times_add(jobs->job[i].times, 1, &jobs->rates);
 }
 
 void running_send(struct running_jobs *jobs)
@@ -81,7 +100,7 @@ void running_send(struct running_jobs *jobs)
 static void judge(void *arg, int64_t i, int thread)
 {
 	const struct running_jobs *jobs = arg;
-	struct running *job = &jobs->job[i];
+	struct running_job *job = &jobs->job[i];
 	struct cpl_times_result result;
 
 	(void)thread;
@@ -94,7 +113,7 @@ static void judge(void *arg, int64_t i, int thread)
 
 /* Half way, so that jobs that share a link do not take turns; by how much in
  * parts of it. */
-static double soften(struct running *job)
+static double soften(struct running_job *job)
 {
 	double before = job->stretch, change;
 
@@ -119,28 +138,4 @@ void running_judge(struct running_jobs *jobs, struct cpl_team *team)
 		}
 		running_send(jobs);
 	}
-}
-
-struct cpl_harm *running_harm(const struct running_jobs *jobs,
-                              struct cpl_error *err)
-{
-	struct cpl_harm *harm = cpl_harm_new(jobs->net, err);
-
-	for (int i = 0; harm && i < jobs->n; i++) {
-		const struct cpl_times_rate *rate;
-		int64_t n = 0;
-
-		if (!jobs->job[i].times)
-			continue;
-		rate = cpl_times_rates(jobs->job[i].times, &n);
-		cpl_harm_job(harm);
-		for (int64_t k = 0; k < n; k++)
-			if (cpl_harm_add(harm, rate[k].link, rate[k].rate, err))
-				goto fail;
-	}
-	if (harm && !cpl_harm_ready(harm, err))
-		return harm;
-fail:
-	cpl_harm_free(harm);
-	return NULL;
 }

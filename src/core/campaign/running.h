@@ -7,15 +7,15 @@
 #define CPL_CAMPAIGN_RUNNING_H
 
 #include "base/team.h"
-#include "traffic/harm.h"
-#include "traffic/times.h"
+#include "scene/scene.h"
 
 /* A job that runs. */
-struct running {
+struct running_job {
 	int job;
 	int *node;      /* [nodes] in order of hosts */
 	int *rank_host; /* NULL: in blocks */
 	struct cpl_times *times; /* placed; NULL: it sends nothing */
+	struct cpl_job_load *load; /* in the scene, or NULL */
 	double share;     /* of the run that is communication */
 	double reference; /* seconds of that; 0: as long as it takes */
 	double work;    /* seconds of the log that are left */
@@ -28,38 +28,34 @@ struct running {
 struct running_jobs {
 	const struct cpl_network *net;
 	int n;
-	struct running *job;   /* [n] by number */
-	struct cpl_load rates; /* what they would send, as the plugin has it */
-	struct cpl_load sent;  /* what they send, stretched as they are */
+	struct running_job *job; /* [n] by number */
+	struct cpl_scene scene; /* with what they would send */
+	struct cpl_load sent;   /* what they send, stretched as they are */
 };
 
 /* For at most max_jobs at a time. 0, or -1 with err (memory), to be closed in
  * either case. */
 int running_open(struct running_jobs *jobs, const struct cpl_network *net,
-                 int max_jobs, struct cpl_error *err);
+                 const struct cpl_routing *routing, int max_jobs,
+                 struct cpl_error *err);
 void running_close(struct running_jobs *jobs);
-void running_free(struct running *job);
+void running_free(struct running_job *job);
 
-/* A job comes, which is copied; the i-th goes, what it has is the caller's.
- * O(n). */
-void running_start(struct running_jobs *jobs, const struct running *job);
+/* A job comes, which is copied (-1 with err: memory; it has not come); the i-th
+ * goes, what it has is the caller's. O(n + as cpl_background_add). */
+int running_start(struct running_jobs *jobs, struct running_job *job,
+                  struct cpl_error *err);
 void running_end(struct running_jobs *jobs, int i);
 
 /* Its stretch with communication as it is now. */
-double running_stretch(const struct running *job);
+double running_stretch(const struct running_job *job);
 
-/* Fill rates; fill sent. From scratch, in the order of jobs: no rounding adds
- * up. O(their links). */
-void running_add_rates(struct running_jobs *jobs);
+/* Fill sent. From scratch, in the order of jobs: no rounding adds up. O(their
+ * links). */
 void running_send(struct running_jobs *jobs);
 /* Their seconds and stretches until what all take fits together, and what they
  * then send. With a team (or NULL) of threads, the same for any. O(rounds * their
  * links). */
 void running_judge(struct running_jobs *jobs, struct cpl_team *team);
-
-/* What a new job would do to them, by rates; cpl_harm_free it. NULL with err
- * (memory). O(links + their links). */
-struct cpl_harm *running_harm(const struct running_jobs *jobs,
-                              struct cpl_error *err);
 
 #endif

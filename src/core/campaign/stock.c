@@ -95,11 +95,11 @@ void cpl_stock_tree_free(struct cpl_stock_tree *tree)
 
 /* A run of free nodes, first .. end - 1, of n of them. Ports without a node are
  * no gap: Slurm does not know them. */
-struct run {
+struct free_run {
 	int first, end, n;
 };
 
-static int find_runs(const struct cpl_stock_request *req, struct run *run)
+static int find_runs(const struct cpl_stock_request *req, struct free_run *run)
 {
 	const struct cpl_network *net = req->tree->net;
 	bool inside = false;
@@ -109,7 +109,7 @@ static int find_runs(const struct cpl_stock_request *req, struct run *run)
 		if (!net->node_name[i])
 			continue;
 		if (req->free[i] && !inside)
-			run[n++] = (struct run){.first = i};
+			run[n++] = (struct free_run){.first = i};
 		inside = req->free[i];
 		if (inside) {
 			run[n - 1].end = i + 1;
@@ -130,8 +130,8 @@ static bool fits_better(int a, int b, int left)
 int cpl_stock_flat(const struct cpl_stock_request *req, int *out,
                    struct cpl_error *err)
 {
-	struct run *run = malloc(((size_t)req->tree->net->n_nodes / 2 + 1) *
-	                         sizeof(*run));
+	struct free_run *run = malloc(
+	        ((size_t)req->tree->net->n_nodes / 2 + 1) * sizeof(*run));
 	int n_runs, n = 0;
 
 	if (!run)
@@ -159,19 +159,20 @@ int cpl_stock_flat(const struct cpl_stock_request *req, int *out,
 }
 
 /* Free nodes of the units of each level. */
-struct choice {
+struct leaf_choice {
 	const struct cpl_stock_tree *tree;
 	int **count; /* [n_levels][units] */
 	int *dist;   /* [n_leaves] hops to those taken, added up */
 	int total;
 };
 
-static int choice_init(struct choice *c, const struct cpl_stock_request *req,
+static int choice_init(struct leaf_choice *c,
+                       const struct cpl_stock_request *req,
                        struct cpl_error *err)
 {
 	const struct cpl_stock_tree *tree = req->tree;
 
-	*c = (struct choice){.tree = tree};
+	*c = (struct leaf_choice){.tree = tree};
 	c->count = calloc((size_t)tree->n_levels, sizeof(*c->count));
 	c->dist = calloc((size_t)tree->n_leaves, sizeof(int));
 	if (!c->count || !c->dist)
@@ -191,7 +192,7 @@ static int choice_init(struct choice *c, const struct cpl_stock_request *req,
 	return 0;
 }
 
-static void choice_free(struct choice *c)
+static void choice_free(struct leaf_choice *c)
 {
 	for (int l = 0; c->count && l < c->tree->n_levels; l++)
 		free(c->count[l]);
@@ -201,7 +202,7 @@ static void choice_free(struct choice *c)
 
 /* Above 0: leaf a fits better than b; the switches above count where neither
  * is enough, as far up as they differ. */
-static int compare(const struct choice *c, int a, int b, int left)
+static int compare(const struct leaf_choice *c, int a, int b, int left)
 {
 	int na = 0, nb = 0;
 
@@ -231,7 +232,7 @@ static int hops(const struct cpl_stock_tree *tree, int a, int b)
 	return 2 * l;
 }
 
-static int next_leaf(const struct choice *c, int left)
+static int next_leaf(const struct leaf_choice *c, int left)
 {
 	int best = -1;
 
@@ -253,8 +254,8 @@ static int next_leaf(const struct choice *c, int left)
 }
 
 /* At most `most` free nodes of a leaf behind out[n]; the new n. */
-static int take(const struct cpl_stock_request *req, int leaf, int most,
-                int *out, int n)
+static int take_nodes(const struct cpl_stock_request *req, int leaf, int most,
+                      int *out, int n)
 {
 	const struct cpl_stock_tree *tree = req->tree;
 
@@ -297,16 +298,16 @@ static int sort_nodes(const struct cpl_stock_tree *tree, bool by_leaf,
 	return 0;
 }
 
-int cpl_stock_tree_place(const struct cpl_stock_request *req, bool by_leaf,
+int cpl_stock_tree_choose(const struct cpl_stock_request *req, bool by_leaf,
                          int *out, struct cpl_error *err)
 {
-	struct choice c;
+	struct leaf_choice c;
 	int n = 0, leaf, rc = choice_init(&c, req, err);
 
 	while (!rc && n < req->n && (leaf = next_leaf(&c, req->n - n)) >= 0) {
 		for (int i = 0; i < req->tree->n_leaves; i++)
 			c.dist[i] += hops(req->tree, i, leaf);
-		n = take(req, leaf, req->n - n, out, n);
+		n = take_nodes(req, leaf, req->n - n, out, n);
 		c.count[0][leaf] = 0;
 	}
 	if (!rc)
@@ -427,11 +428,11 @@ static int take_leaves(const struct cpl_stock_request *req,
 		return -1;
 	one = one_leaf(leaf, n_leaves, req->n);
 	if (one)
-		n = take(req, one->leaf, req->n, out, n);
+		n = take_nodes(req, one->leaf, req->n, out, n);
 	else
 		qsort(leaf, (size_t)n_leaves, sizeof(*leaf), order);
 	for (int i = 0; i < n_leaves && n < req->n; i++)
-		n = take(req, leaf[i].leaf, req->n - n, out, n);
+		n = take_nodes(req, leaf[i].leaf, req->n - n, out, n);
 	free(leaf);
 	return 0;
 }
@@ -489,7 +490,7 @@ int cpl_stock_balanced(const struct cpl_stock_request *req, int *out,
 	}
 	one = one_leaf(leaf, n_leaves, req->n);
 	if (one) {
-		n = take(req, one->leaf, req->n, out, n);
+		n = take_nodes(req, one->leaf, req->n, out, n);
 	} else if (req->communicates) {
 		qsort(leaf, (size_t)n_leaves, sizeof(*leaf), more_free);
 		balance(leaf, n_leaves, req->n, share);
@@ -499,8 +500,8 @@ int cpl_stock_balanced(const struct cpl_stock_request *req, int *out,
 			share[i] = leaf[i].n_free;
 	}
 	for (int i = 0; i < n_leaves && n < req->n; i++)
-		n = take(req, leaf[i].leaf, least(share[i], req->n - n), out,
-		         n);
+		n = take_nodes(req, leaf[i].leaf, least(share[i], req->n - n),
+		               out, n);
 	free(leaf);
 	free(share);
 	return 0;

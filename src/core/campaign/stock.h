@@ -33,6 +33,17 @@ int cpl_stock_tree_init(struct cpl_stock_tree *tree,
                         const struct cpl_network *net, struct cpl_error *err);
 void cpl_stock_tree_free(struct cpl_stock_tree *tree);
 
+/* The steps that the study adds up. */
+enum cpl_study_pattern {
+	CPL_STUDY_HALVING,  /* recursive halving, vector doubling */
+	CPL_STUDY_DOUBLING, /* recursive doubling */
+	CPL_STUDY_BINOMIAL, /* binomial tree */
+	CPL_STUDY_2D,       /* 0.3 doubling + 0.7 binomial */
+	CPL_STUDY_PATTERNS
+};
+/* "rhvd", "rd", "binomial", "2-d". */
+extern const char *const cpl_study_pattern_name[CPL_STUDY_PATTERNS + 1];
+
 /* What is asked of the choices below. All write n distinct free nodes, of which
  * there are as many, in rank order; 0, or -1 with err (memory). */
 struct cpl_stock_request {
@@ -43,6 +54,7 @@ struct cpl_stock_request {
 	 * that do, by leaf. */
 	bool communicates;
 	const int *loud; /* [n_leaves] */
+	enum cpl_study_pattern study; /* of adaptive */
 };
 
 /*
@@ -60,7 +72,7 @@ int cpl_stock_flat(const struct cpl_stock_request *req, int *out,
  * Ranks by node; with by_leaf by leaf switch, as SwitchAsNodeRank has them.
  * O(leaves * leaves taken * levels).
  */
-int cpl_stock_tree_place(const struct cpl_stock_request *req, bool by_leaf,
+int cpl_stock_tree_choose(const struct cpl_stock_request *req, bool by_leaf,
                          int *out, struct cpl_error *err);
 
 /* select/linear with topology/tree, what the study compares with: one leaf as
@@ -83,17 +95,6 @@ int cpl_stock_greedy(const struct cpl_stock_request *req, int *out,
 int cpl_stock_balanced(const struct cpl_stock_request *req, int *out,
                        struct cpl_error *err);
 
-/* The steps that the study adds up. */
-enum cpl_study_pattern {
-	CPL_STUDY_HALVING,  /* recursive halving, vector doubling */
-	CPL_STUDY_DOUBLING, /* recursive doubling */
-	CPL_STUDY_BINOMIAL, /* binomial tree */
-	CPL_STUDY_2D,       /* 0.3 doubling + 0.7 binomial */
-	CPL_STUDY_PATTERNS
-};
-/* "rhvd", "rd", "binomial", "2-d". */
-extern const char *const cpl_study_pattern_name[CPL_STUDY_PATTERNS + 1];
-
 /*
  * The study's cost of node[n] in rank order: for each step the largest distance
  * * (1 + contention) of its pairs, times the step's message. Distance is 2
@@ -106,8 +107,7 @@ double cpl_study_cost(const struct cpl_stock_tree *tree, const int *loud,
 
 /* Of greedy and balanced the one that costs less, for a job that does not
  * communicate the one that costs more; greedy of equals. */
-int cpl_stock_adaptive(const struct cpl_stock_request *req,
-                       enum cpl_study_pattern pattern, int *out,
+int cpl_stock_adaptive(const struct cpl_stock_request *req, int *out,
                        struct cpl_error *err);
 
 #endif

@@ -96,8 +96,7 @@ double cpl_study_cost(const struct cpl_stock_tree *tree, const int *loud,
 }
 
 /* The same where the job's nodes are not among the loud ones yet. */
-static double cost_to_be(const struct cpl_stock_request *req,
-                         enum cpl_study_pattern pattern, const int *node,
+static double cost_to_be(const struct cpl_stock_request *req, const int *node,
                          int *own)
 {
 	struct cost c = {.tree = req->tree, .loud = req->loud, .node = node};
@@ -106,11 +105,10 @@ static double cost_to_be(const struct cpl_stock_request *req,
 	for (int i = 0; i < req->n && req->communicates; i++)
 		own[req->tree->leaf_of[node[i]]]++;
 	c.own = own;
-	return cost_of(&c, req->n, pattern);
+	return cost_of(&c, req->n, req->study);
 }
 
-int cpl_stock_adaptive(const struct cpl_stock_request *req,
-                       enum cpl_study_pattern pattern, int *out,
+int cpl_stock_adaptive(const struct cpl_stock_request *req, int *out,
                        struct cpl_error *err)
 {
 	size_t size = (size_t)req->n * sizeof(int);
@@ -126,8 +124,8 @@ int cpl_stock_adaptive(const struct cpl_stock_request *req,
 	if (cpl_stock_greedy(req, out, err) ||
 	    cpl_stock_balanced(req, other, err))
 		goto out;
-	a = cost_to_be(req, pattern, out, own);
-	b = cost_to_be(req, pattern, other, own);
+	a = cost_to_be(req, out, own);
+	b = cost_to_be(req, other, own);
 	if (req->communicates ? b < a : b > a)
 		memcpy(out, other, size);
 	rc = 0;

@@ -159,7 +159,7 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
 }
 
 /* What is added up for a class. */
-struct sums {
+struct class_sums {
 	double here, first, wait, logs;
 };
 
@@ -175,7 +175,8 @@ static int class_of(const struct cpl_campaign *c, int job,
 	return n; /* no rule has it */
 }
 
-static void finish(struct cpl_campaign_class *class, const struct sums *sums)
+static void finish(struct cpl_campaign_class *class,
+                   const struct class_sums *sums)
 {
 	class->run_ratio = sums->first > 0 ? sums->here / sums->first : 1;
 	class->wait = class->jobs ? sums->wait / class->jobs : 0;
@@ -190,7 +191,7 @@ cpl_campaign_classes(const struct cpl_campaign *c,
 {
 	size_t room = (size_t)c->jobs->n_rules + 1;
 	struct cpl_campaign_class *class = calloc(room, sizeof(*class));
-	struct sums *sums = calloc(room, sizeof(*sums));
+	struct class_sums *sums = calloc(room, sizeof(*sums));
 	int known = 0, kept = 0;
 
 	if (!class || !sums) {

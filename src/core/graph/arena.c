@@ -9,7 +9,8 @@ struct cpl_arena_block {
 	max_align_t items[];
 };
 
-static void *take(struct cpl_arena *arena, int64_t n, size_t size, bool zeroed)
+static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
+                        bool zeroed)
 {
 	struct cpl_arena_block *block = NULL;
 	size_t bytes;
@@ -28,12 +29,12 @@ static void *take(struct cpl_arena *arena, int64_t n, size_t size, bool zeroed)
 
 void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size)
 {
-	return take(arena, n, size, true);
+	return take_items(arena, n, size, true);
 }
 
 void *cpl_arena_take_raw(struct cpl_arena *arena, int64_t n, size_t size)
 {
-	return take(arena, n, size, false);
+	return take_items(arena, n, size, false);
 }
 
 void cpl_arena_free(struct cpl_arena *arena)

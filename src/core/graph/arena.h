@@ -15,7 +15,8 @@ struct cpl_arena {
 };
 
 /* n zeroed items of so many bytes, at least one byte in all. NULL when memory
- * is out, which `failed` keeps: one look at it tells for many arrays. */
+ * is out; `failed` remembers that, so that one look at it is enough for many
+ * arrays. */
 void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size);
 
 /* The same, not zeroed: for long ones that are written before they are read. */

@@ -18,7 +18,7 @@
 #define GAIN 1e-9
 
 /* A graph of one level; the finest borrows its rows. */
-struct level {
+struct bisect_level {
 	struct cpl_arena arena;
 	int n;
 	int64_t *row;
@@ -36,7 +36,7 @@ struct bisect {
 	bool (*expired)(void *arg);
 	void *expired_arg;
 	int n_levels;
-	struct level level[MAX_LEVELS];
+	struct bisect_level level[MAX_LEVELS];
 	double *gain;            /* [ranks] */
 	struct cpl_heap heap[2]; /* movable vertices of each side */
 	int *moved;              /* [ranks] */
@@ -50,7 +50,7 @@ static bool expired(const struct bisect *b)
 }
 
 /* Heavy-edge matching; returns the vertices of the coarser level. */
-static int match(struct bisect *b, struct level *l, int depth)
+static int match(struct bisect *b, struct bisect_level *l, int depth)
 {
 	int *order = b->moved, n = 0, lonely = -1;
 	int limit = b->ranks / (COARSE / 4) + 1;
@@ -98,8 +98,8 @@ static int match(struct bisect *b, struct level *l, int depth)
 }
 
 /* Sum the vertices of a level up into the next coarser one. */
-static int contract(struct bisect *b, const struct level *fine,
-                    struct level *coarse, int n)
+static int contract(struct bisect *b, const struct bisect_level *fine,
+                    struct bisect_level *coarse, int n)
 {
 	struct cpl_arena *arena = &coarse->arena;
 	int64_t entries = fine->row[fine->n], used = 0;
@@ -153,7 +153,7 @@ static int coarsen(struct bisect *b)
 {
 	b->n_levels = 1;
 	while (b->n_levels < MAX_LEVELS) {
-		struct level *l = &b->level[b->n_levels - 1];
+		struct bisect_level *l = &b->level[b->n_levels - 1];
 		int n;
 
 		if (l->n <= COARSE || expired(b))
@@ -168,7 +168,7 @@ static int coarsen(struct bisect *b)
 	return 0;
 }
 
-static double cut_of(const struct level *l)
+static double cut_of(const struct bisect_level *l)
 {
 	double cut = 0;
 
@@ -179,7 +179,7 @@ static double cut_of(const struct level *l)
 	return cut;
 }
 
-static void flip(struct bisect *b, struct level *l, int v, int64_t *left)
+static void flip(struct bisect *b, struct bisect_level *l, int v, int64_t *left)
 {
 	int side = l->side[v];
 
@@ -199,7 +199,7 @@ static void flip(struct bisect *b, struct level *l, int v, int64_t *left)
 	}
 }
 
-static int64_t set_gains(struct bisect *b, struct level *l)
+static int64_t set_gains(struct bisect *b, struct bisect_level *l)
 {
 	int64_t left = 0;
 
@@ -216,7 +216,7 @@ static int64_t set_gains(struct bisect *b, struct level *l)
 }
 
 /* The side to move from; -1 when no move keeps to the tolerance. */
-static int pick_side(const struct bisect *b, const struct level *l,
+static int pick_side(const struct bisect *b, const struct bisect_level *l,
                      int64_t left, int64_t slack)
 {
 	bool may[2];
@@ -246,7 +246,7 @@ static int64_t excess(const struct bisect *b, int64_t left, int64_t tolerance)
 }
 
 /* One pass of Fiduccia and Mattheyses; true when it gained. */
-static bool pass(struct bisect *b, struct level *l, int64_t tolerance)
+static bool pass(struct bisect *b, struct bisect_level *l, int64_t tolerance)
 {
 	int64_t left = set_gains(b, l), off = excess(b, left, tolerance);
 	int64_t slack = tolerance > l->heaviest ? tolerance : l->heaviest;
@@ -289,7 +289,7 @@ static bool pass(struct bisect *b, struct level *l, int64_t tolerance)
 	return gained;
 }
 
-static void refine(struct bisect *b, struct level *l, int depth)
+static void refine(struct bisect *b, struct bisect_level *l, int depth)
 {
 	int64_t tolerance = depth ? l->heaviest : 0;
 
@@ -298,7 +298,7 @@ static void refine(struct bisect *b, struct level *l, int depth)
 }
 
 /* Grow the left half from one vertex, always by the one that gains most. */
-static void grow(struct bisect *b, struct level *l, int start)
+static void grow(struct bisect *b, struct bisect_level *l, int start)
 {
 	struct cpl_heap *heap = &b->heap[1];
 	int64_t left;
@@ -321,7 +321,7 @@ static void grow(struct bisect *b, struct level *l, int start)
 
 static void start_halves(struct bisect *b)
 {
-	struct level *l = &b->level[b->n_levels - 1];
+	struct bisect_level *l = &b->level[b->n_levels - 1];
 	double least = 0;
 
 	for (int i = 0; i < GROW_STARTS; i++) {
@@ -340,16 +340,16 @@ static void start_halves(struct bisect *b)
 	memcpy(l->side, b->kept, (size_t)l->n);
 }
 
-/* The halves in the finest level's side[]; 1: out of time, they are not exact
- * then. */
-static int run(struct bisect *b)
+/* Compute the halves in the finest level's side[]. 1: time is out, and they are
+ * not exact. */
+static int bisect_levels(struct bisect *b)
 {
 	int rc = coarsen(b);
 
 	if (!rc && !(rc = expired(b))) {
 		start_halves(b);
 		for (int d = b->n_levels - 2; d >= 0; d--) {
-			struct level *l = &b->level[d];
+			struct bisect_level *l = &b->level[d];
 
 			for (int v = 0; v < l->n; v++)
 				l->side[v] = b->level[d + 1].side[l->up[v]];
@@ -359,14 +359,14 @@ static int run(struct bisect *b)
 	}
 	for (int d = 1; d < b->n_levels; d++) {
 		cpl_arena_free(&b->level[d].arena);
-		b->level[d] = (struct level){0};
+		b->level[d] = (struct bisect_level){0};
 	}
 	return rc;
 }
 
 static int init(struct bisect *b, const struct cpl_comm *graph)
 {
-	struct level *l = &b->level[0];
+	struct bisect_level *l = &b->level[0];
 	struct cpl_arena *arena = &l->arena;
 	int n = graph->ranks;
 
@@ -417,7 +417,7 @@ int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 		double cut;
 
 		b.seed = seed + (uint64_t)i * 7919;
-		rc = run(&b);
+		rc = bisect_levels(&b);
 		if (rc)
 			break;
 		cut = cut_of(&b.level[0]);

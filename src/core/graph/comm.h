@@ -3,6 +3,8 @@
  * Communication matrix in compressed rows (CSR): row r holds the destinations
  * of rank r in increasing order, each once.
  */
+/* Tests: arena bisect contract heap members in test_partition; comm* in
+ * test_signature; group* treematch in test_binding test_bind_uneven. */
 #ifndef CPL_GRAPH_COMM_H
 #define CPL_GRAPH_COMM_H
 
@@ -56,8 +58,8 @@ struct cpl_comm *cpl_comm_build_symmetric(int ranks,
 /*
  * How much two matrices of as many ranks differ, whatever their totals: half
  * the sum over all pairs of the difference between the parts of all bytes that
- * they have; 0: the same, 1: no pair in common. Against one without bytes: 1,
- * of two: 0. O(entries).
+ * they have; 0: the same, 1: no pair in common. Against a matrix without bytes
+ * it is 1, between two of these 0. O(entries).
  */
 double cpl_comm_distance(const struct cpl_comm *a, const struct cpl_comm *b);
 

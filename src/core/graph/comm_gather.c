@@ -36,7 +36,7 @@ static bool in_order(const int *to, int64_t n)
 	return true;
 }
 
-/* A row that is in order already goes to its place. */
+/* A row that is in order already is moved as it is. */
 static int64_t move_row(struct cpl_comm *comm, int row, int64_t begin,
                         int64_t n, int64_t used)
 {

@@ -28,7 +28,7 @@ int cpl_comm_gather_counted(struct cpl_comm_gather *gather,
  * that are in order. */
 struct cpl_comm *cpl_comm_gather_end(struct cpl_comm_gather *gather,
                                      struct cpl_error *err);
-/* Whatever was not ended; to be called in either case. */
+/* Free whatever was not ended; to be called in either case. */
 void cpl_comm_gather_free(struct cpl_comm_gather *gather);
 
 /* An entry of one message. O(1). */

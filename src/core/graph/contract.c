@@ -13,7 +13,7 @@
 #define SHORT 24
 
 /* Row g of the result, dense, and which of its entries are in use. */
-struct row {
+struct contract_row {
 	double *bytes, *messages; /* [groups] */
 	unsigned char *seen;      /* [groups] */
 	int *touched;             /* [groups] */
@@ -32,7 +32,7 @@ static int grow(struct cpl_comm *comm, bool messages, int64_t *capacity,
 }
 
 static void add_rank(const struct cpl_comm *comm, const int *group, int rank,
-                     struct row *row)
+                     struct contract_row *row)
 {
 	for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++) {
 		int to = group[comm->to[e]];
@@ -47,7 +47,7 @@ static void add_rank(const struct cpl_comm *comm, const int *group, int rank,
 	}
 }
 
-static void sort_touched(struct row *row, int n_groups)
+static void sort_touched(struct contract_row *row, int n_groups)
 {
 	int *t = row->touched, n = row->n;
 
@@ -70,7 +70,8 @@ static void sort_touched(struct row *row, int n_groups)
 }
 
 /* Append to out, which has capacity, and clear the row. */
-static void take_row(struct row *row, int g, int how, struct cpl_comm *out)
+static void take_row(struct contract_row *row, int g, int how,
+                     struct cpl_comm *out)
 {
 	int64_t at = out->n_entries;
 
@@ -101,7 +102,7 @@ struct cpl_comm *cpl_comm_contract(const struct cpl_comm *comm,
 	bool messages = comm->messages && !(how & CPL_CONTRACT_BYTES);
 	struct cpl_comm *out = calloc(1, sizeof(*out));
 	struct cpl_arena arena = {0};
-	struct row row = {
+	struct contract_row row = {
 	        .bytes = cpl_arena_take(&arena, n_groups, sizeof(double)),
 	        .messages = messages ? cpl_arena_take(&arena, n_groups,
 	                                              sizeof(double))

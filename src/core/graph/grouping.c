@@ -70,26 +70,7 @@ int cpl_treematch_divide(int p, int k)
 	return whole > parts ? d : 1;
 }
 
-int cpl_groups_alloc(struct cpl_groups *out, int n_groups, int n_members,
-                     struct cpl_error *err)
-{
-	out->n_groups = n_groups;
-	out->start = calloc((size_t)n_groups + 1, sizeof(*out->start));
-	out->member = calloc((size_t)n_members + 1, sizeof(*out->member));
-	if (out->start && out->member)
-		return 0;
-	cpl_groups_free(out);
-	return cpl_fail_memory(err);
-}
-
-void cpl_groups_free(struct cpl_groups *groups)
-{
-	free(groups->start);
-	free(groups->member);
-	memset(groups, 0, sizeof(*groups));
-}
-
-struct key {
+struct group_key {
 	uint64_t value;
 	int index;
 };
@@ -106,19 +87,19 @@ static uint64_t key_value(double value)
 }
 
 /*
- * By value, ties as they were: by digits of a byte, but for those that all
- * have in common. Whole numbers have few. `spare` is of n, too.
+ * Sort by value, stable: by digits of a byte, without those that all keys have
+ * in common, which are many for whole numbers. `spare` is of n, too.
  */
-static void sort_keys(struct key *key, struct key *spare, int n)
+static void sort_keys(struct group_key *key, struct group_key *spare, int n)
 {
 	int count[8][256] = {{0}};
-	struct key *from = key, *to = spare;
+	struct group_key *from = key, *to = spare;
 
 	for (int i = 0; i < n; i++)
 		for (int d = 0; d < 8; d++)
 			count[d][key[i].value >> 8 * d & 255]++;
 	for (int d = 0; d < 8; d++) {
-		struct key *other = from;
+		struct group_key *other = from;
 		int at = 0;
 
 		if (count[d][from[0].value >> 8 * d & 255] == n)
@@ -189,12 +170,12 @@ static void list_groups(const double *m, const double *row_sum, int p, int k,
 }
 
 /* What the heuristics choose from. */
-struct choice {
+struct group_choice {
 	struct group *group; /* [n] by weight */
 	int n, p, k, want;
 	int *first; /* [p + 1] into of_item: groups by smallest member */
 	int *of_item;
-	struct key *key, *spare; /* [n] */
+	struct group_key *key, *spare; /* [n] */
 	unsigned char used[MAX_ITEMS];
 	int bound; /* last group of the search for a cover */
 	long steps;
@@ -202,7 +183,7 @@ struct choice {
 };
 
 /* Heuristics 1 and 3: take every group that fits, in the order of the keys. */
-static double choose_greedy(struct choice *c, int *chosen)
+static double choose_greedy(struct group_choice *c, int *chosen)
 {
 	double total = 0;
 	int taken = 0;
@@ -224,7 +205,7 @@ static double choose_greedy(struct choice *c, int *chosen)
  * No choice is lighter: each item counts as in its lightest group. *last: the
  * first group by which each item has been in one.
  */
-static double least_total(struct choice *c, int *last)
+static double least_total(struct group_choice *c, int *last)
 {
 	double sum = 0;
 	int seen = 0, i = 0;
@@ -246,7 +227,7 @@ static double least_total(struct choice *c, int *last)
 
 /* Complete a cover out of groups below the bound; items below `item` are in
  * it. */
-static bool extend_cover(struct choice *c, int item, int taken)
+static bool extend_cover(struct group_choice *c, int item, int taken)
 {
 	while (item < c->p && c->used[item])
 		item++;
@@ -269,7 +250,7 @@ static bool extend_cover(struct choice *c, int item, int taken)
 	return false;
 }
 
-static void list_by_item(struct choice *c)
+static void list_by_item(struct group_choice *c)
 {
 	for (int i = 0; i < c->n; i++)
 		c->first[c->group[i].member[0] + 1]++;
@@ -285,7 +266,7 @@ static void list_by_item(struct choice *c)
  * Heuristic 2: the cover whose last group in weight order comes earliest.
  * Raising the bound from `lowest`, the group at the bound must be part of it.
  */
-static double choose_low_bound(struct choice *c, int lowest, int highest)
+static double choose_low_bound(struct group_choice *c, int lowest, int highest)
 {
 	double total = 0;
 
@@ -308,7 +289,7 @@ static double choose_low_bound(struct choice *c, int lowest, int highest)
  * Mean weight of the incompatible groups, for all groups; that of pairs from
  * the totals of their members' groups.
  */
-static void weigh_neighbours(struct choice *c, double *near)
+static void weigh_neighbours(struct group_choice *c, double *near)
 {
 	double sum[MAX_ITEMS] = {0};
 
@@ -338,7 +319,7 @@ static void weigh_neighbours(struct choice *c, double *near)
 }
 
 /* Heuristic 3; the total, or -1 with too many groups for it. */
-static double choose_by_degree(struct choice *c)
+static double choose_by_degree(struct group_choice *c)
 {
 	double near[MAX_PAIRS_DEGREE];
 
@@ -348,7 +329,7 @@ static double choose_by_degree(struct choice *c)
 	for (int i = 0; i < c->n; i++) {
 		double weight = c->group[i].weight;
 
-		c->key[i] = (struct key){
+		c->key[i] = (struct group_key){
 		        key_value(weight > 0 ? -near[i] / weight : -DBL_MAX),
 		        i};
 	}
@@ -367,10 +348,11 @@ static void fill_matrix(const struct cpl_comm *graph, int p, double *m,
 }
 
 /* The groups by weight, and the first choice among them; its total. */
-static double choose_lightest(struct choice *c, const struct group *listed)
+static double choose_lightest(struct group_choice *c,
+                              const struct group *listed)
 {
 	for (int i = 0; i < c->n; i++)
-		c->key[i] = (struct key){key_value(listed[i].weight), i};
+		c->key[i] = (struct group_key){key_value(listed[i].weight), i};
 	sort_keys(c->key, c->spare, c->n);
 	for (int i = 0; i < c->n; i++) {
 		c->group[i] = listed[c->key[i].index];
@@ -379,8 +361,8 @@ static double choose_lightest(struct choice *c, const struct group *listed)
 	return choose_greedy(c, c->best);
 }
 
-/* What is lighter than the first choice, if it can be. */
-static void choose_lighter(struct choice *c, double least)
+/* Look for choices that are lighter than the first, where there can be any. */
+static void choose_lighter(struct group_choice *c, double least)
 {
 	size_t bytes = (size_t)c->want * sizeof(*c->best);
 	int highest = 0, lowest; /* last place in weight order that is taken */
@@ -402,7 +384,7 @@ static void choose_lighter(struct choice *c, double least)
 		memcpy(c->best, c->other, bytes);
 }
 
-static void write_groups(const struct choice *c, struct cpl_groups *out)
+static void write_groups(const struct group_choice *c, struct cpl_groups *out)
 {
 	int of_smallest[MAX_ITEMS], n = 0;
 
@@ -426,7 +408,7 @@ static int group_exhaustive(const struct cpl_comm *graph, int p, int k,
 {
 	int n = (int)cpl_binomial(p, k), want = p / k, rc = -1;
 	struct cpl_arena arena = {0};
-	struct choice c = {
+	struct group_choice c = {
 	        .n = n,
 	        .p = p,
 	        .k = k,

@@ -100,7 +100,7 @@ static int collect(struct fast *f, double low, double high)
 	return 0;
 }
 
-static void take(struct fast *f, int a, int b)
+static void take_edge(struct fast *f, int a, int b)
 {
 	int k = f->k;
 
@@ -143,7 +143,8 @@ static int best_joiner(const struct fast *f, int g, double *affinity)
 	return best;
 }
 
-/* Groups that nothing speaks for any more take what is left in order. */
+/* Groups to which no item has traffic left take the remaining items in
+ * order. */
 static void fill_groups(struct fast *f, double *affinity)
 {
 	int free_item = 0;
@@ -214,7 +215,7 @@ int cpl_treematch_group_fast(const struct cpl_comm *graph, int p, int k,
 			goto done;
 		}
 		for (int64_t e = 0; e < f.n_edges; e++)
-			take(&f, f.edge[e].a, f.edge[e].b);
+			take_edge(&f, f.edge[e].a, f.edge[e].b);
 	}
 	fill_groups(&f, affinity);
 	if (cpl_groups_alloc(out, f.want, p, err) < 0)

@@ -14,7 +14,7 @@
 #define MAX_TRIED_TABLE (1 << 20)
 #define MAX_TRIED_PAIRS 512
 
-struct search {
+struct uneven_search {
 	const struct cpl_comm *graph;
 	const int *type;
 	int n_items, n_types, size;
@@ -29,7 +29,7 @@ struct search {
 	double *all;      /* [ranks] traffic with all others */
 };
 
-static void sum_pairs(struct search *s)
+static void sum_pairs(struct uneven_search *s)
 {
 	const struct cpl_comm *graph = s->graph;
 	size_t n = (size_t)graph->ranks;
@@ -48,7 +48,7 @@ static void sum_pairs(struct search *s)
  * inside less traffic outside, both ways. Inside counts once and is not
  * outside, so that each pair stands for four times one way's.
  */
-static double added_score(const struct search *s, int item, int taken)
+static double added_score(const struct uneven_search *s, int item, int taken)
 {
 	int ranks = s->graph->ranks;
 	double in = 0;
@@ -61,7 +61,7 @@ static double added_score(const struct search *s, int item, int taken)
 	return in - s->all[item];
 }
 
-static int feasible(const struct search *s, int from)
+static int feasible(const struct uneven_search *s, int from)
 {
 	const int *left = s->left + (size_t)from * s->n_types;
 
@@ -71,7 +71,7 @@ static int feasible(const struct search *s, int from)
 	return 1;
 }
 
-static void count_left(struct search *s)
+static void count_left(struct uneven_search *s)
 {
 	int n = s->n_types;
 
@@ -83,7 +83,7 @@ static void count_left(struct search *s)
 	}
 }
 
-static void try_all(struct search *s, int from, int taken, double score)
+static void try_all(struct uneven_search *s, int from, int taken, double score)
 {
 	if (taken == s->size) {
 		if (score > s->best_score) {
@@ -112,7 +112,7 @@ static void try_all(struct search *s, int from, int taken, double score)
 	}
 }
 
-static void grow(struct search *s)
+static void grow(struct uneven_search *s)
 {
 	memset(s->affinity, 0, (size_t)s->n_items * sizeof(*s->affinity));
 	for (int taken = 0; taken < s->size; taken++) {
@@ -150,7 +150,7 @@ static void grow(struct search *s)
 }
 
 /* Number of distinct groups that try_all looks at. */
-static double count_choices(const struct search *s)
+static double count_choices(const struct uneven_search *s)
 {
 	double product = 1;
 
@@ -182,7 +182,7 @@ int cpl_treematch_group_uneven(const struct cpl_comm *graph, int n_items,
 	int64_t left = (int64_t)(n_items + 1) * n_types, ranks = graph->ranks;
 	struct cpl_arena arena = {0};
 	unsigned char *done = cpl_arena_take(&arena, n_groups, 1);
-	struct search s = {
+	struct uneven_search s = {
 	        .graph = graph,
 	        .type = type,
 	        .n_items = n_items,

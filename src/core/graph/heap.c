@@ -8,7 +8,7 @@ static inline bool before(const struct cpl_heap *h, int a, int b)
 	return h->key[a] > h->key[b] || (h->key[a] == h->key[b] && a < b);
 }
 
-static inline void put(struct cpl_heap *h, int at, int item)
+static inline void put_item(struct cpl_heap *h, int at, int item)
 {
 	h->item[at] = item;
 	h->at[item] = at;
@@ -43,10 +43,10 @@ void cpl_heap_raise(struct cpl_heap *h, int item)
 	int at = h->at[item];
 
 	while (at > 0 && before(h, item, h->item[(at - 1) / 2])) {
-		put(h, at, h->item[(at - 1) / 2]);
+		put_item(h, at, h->item[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
-	put(h, at, item);
+	put_item(h, at, item);
 }
 
 static void sink(struct cpl_heap *h, int item)
@@ -61,15 +61,15 @@ static void sink(struct cpl_heap *h, int item)
 			child++;
 		if (child >= h->n || !before(h, h->item[child], item))
 			break;
-		put(h, at, h->item[child]);
+		put_item(h, at, h->item[child]);
 		at = child;
 	}
-	put(h, at, item);
+	put_item(h, at, item);
 }
 
 void cpl_heap_push(struct cpl_heap *heap, int item)
 {
-	put(heap, heap->n++, item);
+	put_item(heap, heap->n++, item);
 	cpl_heap_raise(heap, item);
 }
 
@@ -80,7 +80,7 @@ void cpl_heap_remove(struct cpl_heap *heap, int item)
 	heap->at[item] = -1;
 	if (last == item)
 		return;
-	put(heap, at, last);
+	put_item(heap, at, last);
 	cpl_heap_update(heap, last);
 }
 

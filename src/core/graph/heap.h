@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Binary heap of the integers 0 .. capacity - 1 with keys outside: the largest
  * key on top, ties to the lowest integer. A key may change while its item is in
- * the heap; tell it. */
+ * the heap; the heap has to be told (update). */
 #ifndef CPL_GRAPH_HEAP_H
 #define CPL_GRAPH_HEAP_H
 

@@ -12,8 +12,8 @@ struct cpl_members {
 	int *position; /* [n] index of an item into member */
 };
 
-/* From set[n], below n_sets, which every exchange changes in place. 0, or -1
- * with err (memory); free in either case. O(n + n_sets). */
+/* Initialise from set[n], each below n_sets, which every exchange changes as
+ * well. 0, or -1 with err (memory); free in either case. O(n + n_sets). */
 int cpl_members_init(struct cpl_members *members, int *set, int n, int n_sets,
                      struct cpl_error *err);
 void cpl_members_free(struct cpl_members *members);
@@ -28,7 +28,7 @@ void cpl_members_list(const int *set, int n, int n_sets, int *first,
 void cpl_members_chain(const int *set, int n, int n_sets, int *first,
                        int *next);
 
-/* Items a and b change places. O(1). */
+/* Exchange items a and b. O(1). */
 static inline void cpl_members_swap(struct cpl_members *m, int a, int b)
 {
 	int set = m->set[a], at = m->position[a];

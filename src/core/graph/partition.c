@@ -21,7 +21,8 @@ static int middle(const struct cpl_halving *how, int low, int high)
 	                   : low + (high - low) / 2;
 }
 
-/* The ranks of graph, order[] of the whole, are for the targets low .. high. */
+/* The ranks of graph, which are order[] of the whole, go to the targets low ..
+ * high. */
 static int halve(const struct cpl_halving *how, const struct cpl_comm *graph,
                  int low, int high, int *order, struct cpl_error *err)
 {
@@ -71,7 +72,7 @@ int cpl_graph_halve(const struct cpl_comm *graph, const struct cpl_halving *how,
 	return halve(how, graph, 0, how->n, order, err);
 }
 
-struct swaps {
+struct partition_swaps {
 	const struct cpl_comm *graph;
 	struct cpl_members ranks; /* in parts */
 	double *bytes; /* [parts] of the rank at hand; 0 between uses */
@@ -81,7 +82,7 @@ struct swaps {
 
 /* What the cut loses when rank goes from its part to another, and the rank's
  * traffic with `other`. */
-static double gain_of(struct swaps *s, int rank, int to, int other,
+static double gain_of(struct partition_swaps *s, int rank, int to, int other,
                       double *between)
 {
 	const struct cpl_comm *graph = s->graph;
@@ -105,7 +106,7 @@ static double gain_of(struct swaps *s, int rank, int to, int other,
 	return gain;
 }
 
-static bool improve(struct swaps *s, int rank)
+static bool improve(struct partition_swaps *s, int rank)
 {
 	const struct cpl_comm *graph = s->graph;
 	const int *part = s->ranks.set, *first = s->ranks.first;
@@ -152,7 +153,7 @@ static int swaps(const struct cpl_comm *graph, const struct cpl_halving *how,
                  int *part, struct cpl_error *err)
 {
 	struct cpl_arena arena = {0};
-	struct swaps s = {
+	struct partition_swaps s = {
 	        .graph = graph,
 	        .bytes = cpl_arena_take(&arena, how->n, sizeof(double)),
 	        .heard = cpl_arena_take(&arena, how->n, sizeof(int)),

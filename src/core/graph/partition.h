@@ -8,7 +8,7 @@
 
 #include "graph/comm.h"
 
-/* Runs of a bisection where nothing says how many. */
+/* Runs of a bisection where the caller does not say how many. */
 #define CPL_GRAPH_BISECT_RUNS 4
 
 /*
@@ -24,8 +24,8 @@ int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
                      int runs, bool (*expired)(void *arg), void *expired_arg,
                      unsigned char *side, struct cpl_error *err);
 
-/* What ranks are halved for: n targets, the i-th of first[i + 1] - first[i]
- * ranks, one each where first is NULL. */
+/* The targets for which ranks are halved: n of them, the i-th of first[i + 1] -
+ * first[i] ranks, one each where first is NULL. */
 struct cpl_halving {
 	int n;
 	const int *first; /* [n + 1] */
@@ -40,9 +40,9 @@ struct cpl_halving {
 };
 
 /* Recursive bisection: ranks in the order of the targets that take them, which
- * are halved again and again. Once expired says true what is left stays in the
- * order of ranks. 0, or -1 with err (memory). O(runs * entries * log(ranks) *
- * log(n)). */
+ * are halved again and again. Once expired says true, the ranks that are left
+ * stay in their order. 0, or -1 with err (memory). O(runs * entries *
+ * log(ranks) * log(n)). */
 int cpl_graph_halve(const struct cpl_comm *graph, const struct cpl_halving *how,
                     int *order, struct cpl_error *err);
 

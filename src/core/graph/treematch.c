@@ -9,7 +9,7 @@
 #include "graph/grouping.h"
 
 /* What a level of the tree looks like, and the groups made for it. */
-struct level {
+struct tree_level {
 	int n_objects, n_children, n_child_types;
 	int *child_start; /* [n_objects + 1]; children are numbered in order */
 	int *child_type;  /* [n_children] shape of the sub-tree below */
@@ -20,7 +20,7 @@ struct level {
 	struct cpl_groups groups;
 };
 
-static int same_shape(const struct level *l, int a, int b)
+static int same_shape(const struct tree_level *l, int a, int b)
 {
 	int n = l->child_start[a + 1] - l->child_start[a];
 
@@ -31,7 +31,7 @@ static int same_shape(const struct level *l, int a, int b)
 }
 
 static int shape_level(const struct cpl_tree *tree, int depth,
-                       const struct level *below, struct level *l,
+                       const struct tree_level *below, struct tree_level *l,
                        struct cpl_arena *arena)
 {
 	const int *object = tree->object + (size_t)depth * tree->n_slots;
@@ -130,7 +130,7 @@ done:
 
 static int group_uneven(const struct cpl_comm *graph, const int *item_type,
                         bool (*expired)(void *arg), void *expired_arg,
-                        struct level *l, struct cpl_arena *arena,
+                        struct tree_level *l, struct cpl_arena *arena,
                         struct cpl_error *err)
 {
 	int n_types = l->n_child_types, n = graph->ranks;
@@ -162,7 +162,7 @@ static int group_uneven(const struct cpl_comm *graph, const int *item_type,
 }
 
 /* Number of children when all objects and children are alike, else 0. */
-static int even_arity(const struct level *l)
+static int even_arity(const struct tree_level *l)
 {
 	int k = l->child_start[1];
 
@@ -173,11 +173,11 @@ static int even_arity(const struct level *l)
 }
 
 /*
- * The item of each child from the items of the objects: members in order onto
- * the children of their shape.
+ * Find the item of each child from the items of the objects: members go in
+ * order to the children of their shape.
  */
-static void map_groups(const struct level *l, const int *item, int *child_item,
-                       int *cursor)
+static void map_groups(const struct tree_level *l, const int *item,
+                       int *child_item, int *cursor)
 {
 	const struct cpl_groups *g = &l->groups;
 
@@ -206,7 +206,7 @@ int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
 {
 	int n_slots = tree->n_slots, ranks = graph->ranks, rc = -1;
 	struct cpl_arena arena = {0};
-	struct level *level =
+	struct tree_level *level =
 	        cpl_arena_take(&arena, tree->n_levels, sizeof(*level));
 	int *item = cpl_arena_take(&arena, n_slots, sizeof(*item));
 	int *child_item = cpl_arena_take(&arena, n_slots, sizeof(*child_item));
@@ -217,7 +217,7 @@ int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
 	if (arena.failed)
 		goto done;
 	for (int d = tree->n_levels - 1; d >= 0; d--) {
-		struct level *l = &level[d];
+		struct tree_level *l = &level[d];
 		struct cpl_comm *below = up;
 		int k;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct item {
+struct ranked_item {
 	double key, other;
 	int at;
 };
@@ -13,7 +13,7 @@ struct item {
 /* By key, those of one key as they came. */
 static int by_key(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct ranked_item *x = a, *y = b;
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
@@ -60,16 +60,17 @@ static int64_t inversions(double *value, double *spare, int n)
 	return all;
 }
 
-struct work {
-	struct item *item;
+struct concordant_work {
+	struct ranked_item *item;
 	double *value, *spare;
 	int n;
 };
 
-static void sort(struct work *w, const double *key, const double *other)
+static void sort(struct concordant_work *w, const double *key,
+                 const double *other)
 {
 	for (int i = 0; i < w->n; i++)
-		w->item[i] = (struct item){key[i], other[i], i};
+		w->item[i] = (struct ranked_item){key[i], other[i], i};
 	qsort(w->item, (size_t)w->n, sizeof(*w->item), by_key);
 	for (int i = 0; i < w->n; i++)
 		w->value[i] = w->item[i].other;
@@ -77,7 +78,8 @@ static void sort(struct work *w, const double *key, const double *other)
 
 /* Pairs that a and b order differently. In the order of a, b falls; or a falls
  * with the index where b stays. */
-static int64_t count_different(struct work *w, const double *a, const double *b)
+static int64_t count_different(struct concordant_work *w, const double *a,
+                               const double *b)
 {
 	int64_t different;
 
@@ -98,10 +100,10 @@ int cpl_concordant(const double *a, const double *b, int n, double *part,
 {
 	int64_t pairs = (int64_t)n * (n - 1) / 2;
 	size_t room = (size_t)n + 1;
-	struct work w = {.item = malloc(room * sizeof(*w.item)),
-	                 .value = malloc(room * sizeof(*w.value)),
-	                 .spare = malloc(room * sizeof(*w.spare)),
-	                 .n = n};
+	struct concordant_work w = {.item = malloc(room * sizeof(*w.item)),
+	                            .value = malloc(room * sizeof(*w.value)),
+	                            .spare = malloc(room * sizeof(*w.spare)),
+	                            .n = n};
 	int rc = w.item && w.value && w.spare ? 0 : cpl_fail_memory(err);
 
 	*part = 1;

@@ -168,7 +168,6 @@ static int model_of(const struct cpl_feature_job *job, double *value,
                     struct cpl_error *err)
 {
 	struct cpl_times_space *space;
-	struct cpl_times *times;
 	struct cpl_times_result result;
 	int rc = -1;
 
@@ -176,18 +175,19 @@ static int model_of(const struct cpl_feature_job *job, double *value,
 	if (job->judged)
 		return 0;
 	space = cpl_times_space_new(job->net, job->routing, err);
-	times = space ? cpl_times_open(job->phase, job->n_phases,
-	                               job->comm->ranks, err)
-	              : NULL;
-	if (times &&
-	    !cpl_times_order(times, job->rank_host, job->ranks_per_node,
-	                     hosts_of(job), err) &&
-	    !cpl_times_place(times, space, job->node, err)) {
-		cpl_times_judge(times, NULL, false, &result);
+	if (space)
+		rc = cpl_times_of(space,
+		                  &(struct cpl_times_job){
+		                          .phase = job->phase,
+		                          .n_phases = job->n_phases,
+		                          .ranks = job->comm->ranks,
+		                          .rank_host = job->rank_host,
+		                          .ranks_per_node = job->ranks_per_node,
+		                          .n_hosts = hosts_of(job),
+		                          .node = job->node},
+		                  NULL, &result, err);
+	if (!rc)
 		value[CPL_FEATURE_MODEL] = result.seconds;
-		rc = 0;
-	}
-	cpl_times_close(times);
 	cpl_times_space_free(space);
 	return rc;
 }

@@ -4,6 +4,7 @@
  * the two methods are small, so they are here). Always the same model for the
  * same samples, options and seed.
  */
+/* Tests: * in test_learn. */
 #ifndef CPL_LEARN_LEARN_H
 #define CPL_LEARN_LEARN_H
 

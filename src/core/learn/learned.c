@@ -22,8 +22,8 @@ static int find_column(const char *name, enum cpl_feature *out)
 }
 
 /* The model is the learned one's, or freed. */
-static struct cpl_learned *take(struct cpl_model *model, const char *name,
-                                struct cpl_error *err)
+static struct cpl_learned *take_model(struct cpl_model *model, const char *name,
+                                      struct cpl_error *err)
 {
 	struct cpl_learned *l;
 
@@ -52,7 +52,7 @@ static struct cpl_learned *take(struct cpl_model *model, const char *name,
 
 struct cpl_learned *cpl_learned_load(const char *path, struct cpl_error *err)
 {
-	return take(cpl_model_load(path, err), path, err);
+	return take_model(cpl_model_load(path, err), path, err);
 }
 
 void cpl_learned_free(struct cpl_learned *l)

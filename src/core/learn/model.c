@@ -229,8 +229,8 @@ static int read_model(struct cpl_model *m, const json_t *root,
 	return 0;
 }
 
-static struct cpl_model *take(json_t *root, const char *name,
-                              struct cpl_error *err)
+static struct cpl_model *take_model(json_t *root, const char *name,
+                                    struct cpl_error *err)
 {
 	struct cpl_model *m = root ? calloc(1, sizeof(*m)) : NULL;
 
@@ -247,13 +247,13 @@ static struct cpl_model *take(json_t *root, const char *name,
 
 struct cpl_model *cpl_model_load(const char *path, struct cpl_error *err)
 {
-	return take(cpl_json_load(path, err), path, err);
+	return take_model(cpl_json_load(path, err), path, err);
 }
 
 struct cpl_model *cpl_model_parse(const char *text, size_t length,
                                   const char *name, struct cpl_error *err)
 {
-	return take(cpl_json_parse(text, length, name, err), name, err);
+	return take_model(cpl_json_parse(text, length, name, err), name, err);
 }
 
 void cpl_model_free(struct cpl_model *m)

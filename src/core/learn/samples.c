@@ -12,7 +12,7 @@
 
 #define MAX_BYTES (UINT64_C(1) << 30)
 
-struct table {
+struct sample_table {
 	char *text; /* fields end by '\0' in it */
 	const char *name;
 	int columns;
@@ -23,7 +23,7 @@ struct table {
 };
 
 /* The next line's fields; their number, -1: failed. */
-static int split(struct table *t, char *line)
+static int split(struct sample_table *t, char *line)
 {
 	int n = 0;
 
@@ -41,7 +41,7 @@ static int split(struct table *t, char *line)
 }
 
 /* The last n fields can stand in a model and in JSON. */
-static int check_text(const struct table *t, int n, int number)
+static int check_text(const struct sample_table *t, int n, int number)
 {
 	for (int c = 0; c < n; c++)
 		if (!cpl_is_utf8(t->field[t->n - n + c]))
@@ -51,7 +51,7 @@ static int check_text(const struct table *t, int n, int number)
 }
 
 /* A name is one column's. */
-static int check_head(const struct table *t, int number)
+static int check_head(const struct sample_table *t, int number)
 {
 	for (int c = 0; c < t->columns; c++)
 		for (int b = 0; b < c; b++)
@@ -66,7 +66,7 @@ static int check_head(const struct table *t, int number)
 }
 
 /* Does the last row say what the head does? Tables were put together. */
-static bool is_head(const struct table *t)
+static bool is_head(const struct sample_table *t)
 {
 	for (int c = 0; c < t->columns; c++)
 		if (strcmp(t->field[c], t->field[t->n - t->columns + c]) != 0)
@@ -74,7 +74,7 @@ static bool is_head(const struct table *t)
 	return true;
 }
 
-static int take_line(struct table *t, char *line, int number)
+static int take_line(struct sample_table *t, char *line, int number)
 {
 	int n = split(t, line);
 
@@ -99,7 +99,7 @@ static int take_line(struct table *t, char *line, int number)
 	return 0;
 }
 
-static int take_lines(struct table *t, size_t length)
+static int take_lines(struct sample_table *t, size_t length)
 {
 	char *line = t->text, *end = t->text + length;
 
@@ -129,7 +129,7 @@ static bool number_of(const char *text, double *out)
 	return end != text && !*end && isfinite(*out);
 }
 
-static bool is_number(const struct table *t, int column)
+static bool is_number(const struct sample_table *t, int column)
 {
 	double value;
 
@@ -139,7 +139,8 @@ static bool is_number(const struct table *t, int column)
 	return true;
 }
 
-static char *label_of(const struct table *t, const bool *number, int64_t row)
+static char *label_of(const struct sample_table *t, const bool *number,
+                      int64_t row)
 {
 	size_t room = 1, n = 0;
 	char *label;
@@ -157,7 +158,7 @@ static char *label_of(const struct table *t, const bool *number, int64_t row)
 	return label;
 }
 
-static int fill(struct cpl_samples *s, const struct table *t)
+static int fill(struct cpl_samples *s, const struct sample_table *t)
 {
 	bool number[CPL_SAMPLES_MAX_COLUMNS];
 	int kept = 0;
@@ -193,7 +194,8 @@ static int fill(struct cpl_samples *s, const struct table *t)
 struct cpl_samples *cpl_samples_parse(const char *text, size_t length,
                                       const char *name, struct cpl_error *err)
 {
-	struct table t = {.text = malloc(length + 1), .name = name, .err = err};
+	struct sample_table t = {
+	        .text = malloc(length + 1), .name = name, .err = err};
 	struct cpl_samples *s = calloc(1, sizeof(*s));
 
 	if (!t.text || !s) {

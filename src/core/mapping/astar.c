@@ -7,7 +7,7 @@
 /* Partial layouts looked at, the whole tree of some 9 clusters. */
 #define NODES_MAX 2000000L
 
-struct search {
+struct tree_search {
 	struct cpl_clusters *t;
 	int *order;     /* [n] clusters, each with a partner before it if any */
 	int *target_of; /* of the layout at hand */
@@ -22,7 +22,7 @@ struct search {
 };
 
 /* Heaviest traffic to the clusters before, then heaviest at all. */
-static void make_order(struct search *s)
+static void make_order(struct tree_search *s)
 {
 	const struct cpl_comm *graph = s->t->graph;
 	int n = s->t->n;
@@ -59,7 +59,7 @@ static void make_order(struct search *s)
 		s->rest[k] += s->rest[k + 1];
 }
 
-static void descend(struct search *s, int k, double cost)
+static void descend(struct tree_search *s, int k, double cost)
 {
 	const struct cpl_comm *graph = s->t->graph;
 	int n = s->t->n, cluster;
@@ -97,7 +97,7 @@ static void descend(struct search *s, int k, double cost)
 	}
 }
 
-static void run(struct search *s)
+static void search_all(struct tree_search *s)
 {
 	struct cpl_clusters *t = s->t;
 	int n = t->n;
@@ -122,7 +122,7 @@ static void run(struct search *s)
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	struct search s = {.t = t, .best = target_of};
+	struct tree_search s = {.t = t, .best = target_of};
 
 	/* Nothing would come of it but the default order. */
 	if (t->n > CPL_ASTAR_TASKS_MAX)
@@ -134,7 +134,7 @@ static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 	s.rest = cpl_arena_take(&t->arena, t->n + 1, sizeof(double));
 	if (t->arena.failed)
 		return cpl_fail_memory(err);
-	run(&s);
+	search_all(&s);
 	return 0;
 }
 

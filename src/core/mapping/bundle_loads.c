@@ -3,7 +3,8 @@
 
 #include "mapping/bundles.h"
 
-static inline void add(struct cpl_bundle_loads *l, int bundle, double seconds)
+static inline void add_seconds(struct cpl_bundle_loads *l, int bundle,
+                               double seconds)
 {
 	l->change[bundle] += seconds;
 	if (!l->mark[bundle]) {
@@ -20,7 +21,7 @@ static inline void flow(struct cpl_bundle_loads *l, int from, int to,
 	int64_t pair = (int64_t)from * b->n_stops + to;
 
 	for (int64_t i = b->first[pair]; i < b->first[pair + 1]; i++)
-		add(l, b->part[i].bundle, bytes * b->part[i].part);
+		add_seconds(l, b->part[i].bundle, bytes * b->part[i].part);
 }
 
 static inline void cables(struct cpl_bundle_loads *l, int host, double out,
@@ -28,8 +29,8 @@ static inline void cables(struct cpl_bundle_loads *l, int host, double out,
 {
 	const struct cpl_bundles *b = l->bundles;
 
-	add(l, cpl_bundles_cable(b, host, false), out * b->cable);
-	add(l, cpl_bundles_cable(b, host, true), in * b->cable);
+	add_seconds(l, cpl_bundles_cable(b, host, false), out * b->cable);
+	add_seconds(l, cpl_bundles_cable(b, host, true), in * b->cable);
 }
 
 /* Rank goes from one host to another, where `other` comes from. */
@@ -134,16 +135,16 @@ void cpl_bundle_loads_afresh(struct cpl_bundle_loads *l, const int *rank_host)
 
 			if (b->place[from] == b->place[to])
 				continue;
-			add(l, cpl_bundles_cable(b, from, false),
-			    l->out[e] * b->cable);
-			add(l, cpl_bundles_cable(b, to, true),
-			    l->out[e] * b->cable);
+			add_seconds(l, cpl_bundles_cable(b, from, false),
+			            l->out[e] * b->cable);
+			add_seconds(l, cpl_bundles_cable(b, to, true),
+			            l->out[e] * b->cable);
 			flow(l, b->stop[from], b->stop[to], l->out[e]);
 		}
 	cpl_bundle_loads_keep(l);
 }
 
-/* Directed bytes beside the entries of the graph. */
+/* Directed bytes besides the entries of the graph. */
 static void direct(struct cpl_bundle_loads *l, const struct cpl_comm *comm,
                    int64_t *at)
 {

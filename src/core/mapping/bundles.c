@@ -10,10 +10,10 @@
 /* Pairs of stops between two looks at the clock. */
 #define CHECK_EVERY 256
 
-/* Links of one way, each once. */
-struct way {
+/* Links of one path, each once. */
+struct path {
 	struct cpl_route_finder finder;
-	double *part; /* [links], 0 where not on the way */
+	double *part; /* [links], 0 where not on the path */
 	int *link;    /* [n] */
 	int n;
 };
@@ -21,32 +21,32 @@ struct way {
 struct make {
 	const struct cpl_map_request *req;
 	struct cpl_bundles *b;
-	struct way way;
+	struct path path;
 	int *router;      /* [stops] */
-	uint64_t *digest; /* [links] of the ways that it is on; 0: none */
+	uint64_t *digest; /* [links] of the paths that it is on; 0: none */
 	int *bundle;      /* [links] */
 	int *size;        /* [bundles] */
-	int *seen, *met;  /* [bundles] links of the way at hand; which */
+	int *seen, *met;  /* [bundles] links of the path at hand; which */
 	int64_t max_parts;
 };
 
-static void find_way(struct make *m, int from, int to)
+static void find_path(struct make *m, int from, int to)
 {
-	struct way *w = &m->way;
+	struct path *p = &m->path;
 	const struct cpl_share *share;
 	int n;
 
-	for (int i = 0; i < w->n; i++)
-		w->part[w->link[i]] = 0;
-	w->n = 0;
-	share = cpl_route_find_routers(&w->finder, m->router[from],
+	for (int i = 0; i < p->n; i++)
+		p->part[p->link[i]] = 0;
+	p->n = 0;
+	share = cpl_route_find_routers(&p->finder, m->router[from],
 	                               m->router[to], &n);
 	for (int i = 0; i < n; i++) {
 		if (!(share[i].part > 0))
 			continue;
-		if (w->part[share[i].link] == 0)
-			w->link[w->n++] = share[i].link;
-		w->part[share[i].link] += share[i].part;
+		if (p->part[share[i].link] == 0)
+			p->link[p->n++] = share[i].link;
+		p->part[share[i].link] += share[i].part;
 	}
 }
 
@@ -59,7 +59,7 @@ static uint64_t bits_of(double x)
 }
 
 /* Digests of the links; false: too many. */
-static bool read_ways(struct make *m, int64_t max_ways)
+static bool read_paths(struct make *m, int64_t max_links)
 {
 	struct cpl_bundles *b = m->b;
 	int n = b->n_stops;
@@ -69,13 +69,13 @@ static bool read_ways(struct make *m, int64_t max_ways)
 			return false;
 		if (pair / n == pair % n)
 			continue;
-		find_way(m, (int)(pair / n), (int)(pair % n));
-		b->ways += m->way.n;
-		if (b->ways > max_ways)
+		find_path(m, (int)(pair / n), (int)(pair % n));
+		b->path_links += m->path.n;
+		if (b->path_links > max_links)
 			return false;
-		for (int i = 0; i < m->way.n; i++) {
-			int link = m->way.link[i];
-			uint64_t part = bits_of(m->way.part[link]);
+		for (int i = 0; i < m->path.n; i++) {
+			int link = m->path.link[i];
+			uint64_t part = bits_of(m->path.part[link]);
 
 			m->digest[link] = cpl_random_mix(
 			        cpl_random_mix(m->digest[link] + part) +
@@ -141,13 +141,13 @@ static int number_bundles(struct make *m, struct cpl_arena *arena)
 	return 0;
 }
 
-static int add_part(struct make *m, int bundle, double part)
+static int add_fraction(struct make *m, int bundle, double part)
 {
 	struct cpl_bundles *b = m->b;
 
 	if (b->n_parts == m->max_parts) {
 		int64_t max = 2 * m->max_parts + 1024;
-		struct cpl_bundle_part *more =
+		struct cpl_bundle_fraction *more =
 		        realloc(b->part, (size_t)max * sizeof(*more));
 
 		if (!more)
@@ -155,24 +155,24 @@ static int add_part(struct make *m, int bundle, double part)
 		b->part = more;
 		m->max_parts = max;
 	}
-	b->part[b->n_parts++] = (struct cpl_bundle_part){bundle, part};
+	b->part[b->n_parts++] = (struct cpl_bundle_fraction){bundle, part};
 	return 0;
 }
 
-/* Bundles of the way at hand: 1; 0: the digests were those of links that are not
- * alike; -1: memory. */
-static int add_way(struct make *m)
+/* Bundles of the path at hand: 1; 0: the digests were those of links that are
+ * not alike; -1: memory. */
+static int add_route(struct make *m)
 {
 	const struct cpl_network *net = m->req->net;
 	int n = 0, rc = 1;
 
-	for (int i = 0; i < m->way.n; i++) {
-		int link = m->way.link[i], bundle = m->bundle[link];
-		double first = m->way.part[m->b->link[bundle]];
+	for (int i = 0; i < m->path.n; i++) {
+		int link = m->path.link[i], bundle = m->bundle[link];
+		double first = m->path.part[m->b->link[bundle]];
 
 		if (!m->seen[bundle]++)
 			m->met[n++] = bundle;
-		if (m->way.part[link] < first || m->way.part[link] > first)
+		if (m->path.part[link] < first || m->path.part[link] > first)
 			rc = 0;
 	}
 	for (int i = 0; i < n; i++) {
@@ -182,15 +182,15 @@ static int add_way(struct make *m)
 			rc = 0;
 		m->seen[bundle] = 0;
 		if (rc > 0 &&
-		    add_part(m, bundle,
-		             m->way.part[link] /
-		                     cpl_network_link_bandwidth(net, link)))
+		    add_fraction(m, bundle,
+		                 m->path.part[link] /
+		                         cpl_network_link_bandwidth(net, link)))
 			rc = -1;
 	}
 	return rc;
 }
 
-static int add_ways(struct make *m, struct cpl_error *err)
+static int add_paths(struct make *m, struct cpl_error *err)
 {
 	struct cpl_bundles *b = m->b;
 	int64_t n = b->n_stops;
@@ -203,8 +203,8 @@ static int add_ways(struct make *m, struct cpl_error *err)
 		b->first[pair] = b->n_parts;
 		if (pair / n == pair % n)
 			continue;
-		find_way(m, (int)(pair / n), (int)(pair % n));
-		rc = add_way(m);
+		find_path(m, (int)(pair / n), (int)(pair % n));
+		rc = add_route(m);
 		if (rc <= 0)
 			return rc ? cpl_fail_memory(err) : 0;
 	}
@@ -259,7 +259,7 @@ static int list_hosts(struct make *m, struct cpl_arena *arena)
 	return 0;
 }
 
-static int make(struct make *m, int64_t max_ways, struct cpl_arena *arena,
+static int make(struct make *m, int64_t max_links, struct cpl_arena *arena,
                 struct cpl_error *err)
 {
 	int64_t links = m->req->net->n_links, pairs;
@@ -269,31 +269,31 @@ static int make(struct make *m, int64_t max_ways, struct cpl_arena *arena,
 	if (list_hosts(m, arena))
 		return cpl_fail_memory(err);
 	pairs = (int64_t)b->n_stops * b->n_stops;
-	if (pairs > max_ways)
+	if (pairs > max_links)
 		return 0;
-	m->way.part = cpl_arena_take(arena, links, sizeof(double));
-	m->way.link = cpl_arena_take(arena, links, sizeof(int));
+	m->path.part = cpl_arena_take(arena, links, sizeof(double));
+	m->path.link = cpl_arena_take(arena, links, sizeof(int));
 	m->digest = cpl_arena_take(arena, links, sizeof(*m->digest));
 	m->bundle = cpl_arena_take(arena, links, sizeof(*m->bundle));
 	b->first = cpl_arena_take(&b->arena, pairs + 1, sizeof(*b->first));
 	if (arena->failed || b->arena.failed)
 		return cpl_fail_memory(err);
 	if (cpl_route_finder_init(
-	            &m->way.finder, m->req->net,
+	            &m->path.finder, m->req->net,
 	            cpl_routing_by_flow(m->req->net, m->req->routing), err))
 		return -1;
-	if (!read_ways(m, max_ways))
+	if (!read_paths(m, max_links))
 		return 0;
 	if (number_bundles(m, arena))
 		return cpl_fail_memory(err);
-	rc = add_ways(m, err);
+	rc = add_paths(m, err);
 	if (rc > 0)
 		add_cables(m);
 	return rc;
 }
 
 int cpl_bundles_init(struct cpl_bundles *bundles,
-                     const struct cpl_map_request *req, int64_t max_ways,
+                     const struct cpl_map_request *req, int64_t max_links,
                      struct cpl_error *err)
 {
 	struct make m = {.req = req, .b = bundles};
@@ -302,8 +302,8 @@ int cpl_bundles_init(struct cpl_bundles *bundles,
 
 	*bundles = (struct cpl_bundles){0};
 	if (req->net->n_ports == 1)
-		rc = make(&m, max_ways, &arena, err);
-	cpl_route_finder_free(&m.way.finder);
+		rc = make(&m, max_links, &arena, err);
+	cpl_route_finder_free(&m.path.finder);
 	cpl_arena_free(&arena);
 	if (rc <= 0)
 		cpl_bundles_free(bundles);

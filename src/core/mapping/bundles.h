@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Links that carry the same whatever the layout of a job is: those between a
- * leaf switch and the spines over which its bytes are spread evenly, the links of
- * a way that nothing else of the job crosses. A search by increments has one
- * number for all links of such a bundle, and one for each cable of a host: an
- * exchange of two ranks changes a few of them where it changes hundreds of links.
+ * leaf switch and the spines over which its bytes are spread evenly, the links
+ * of a path that nothing else of the job crosses. A search by increments has
+ * one number for all links of such a bundle, and one for each cable of a host:
+ * an exchange of two ranks changes a few of them where it changes hundreds of
+ * links.
  */
 #ifndef CPL_MAPPING_BUNDLES_H
 #define CPL_MAPPING_BUNDLES_H
@@ -12,7 +13,16 @@
 #include "graph/arena.h"
 #include "mapping/mapping.h"
 
-struct cpl_bundle_part {
+/* What searches try to lower: the sum of this over all loads, in parts of the
+ * largest. */
+static inline double cpl_load_power(double x)
+{
+	double x2 = x * x, x4 = x2 * x2;
+
+	return x4 * x4;
+}
+
+struct cpl_bundle_fraction {
 	int bundle;
 	double part; /* of a flow's bytes, over the bandwidth */
 };
@@ -28,22 +38,22 @@ struct cpl_bundles {
 	int *link;          /* [n_links] the first of each bundle */
 	double least;       /* congestion of links that the job cannot load */
 	double cable;       /* seconds that a cable takes for a byte */
-	int64_t ways;       /* links of the ways between all stops */
+	int64_t path_links; /* links of the paths between all stops */
 	int64_t *first;     /* [n_stops^2 + 1] into part, by pair of stops */
-	struct cpl_bundle_part *part;
+	struct cpl_bundle_fraction *part;
 	int64_t n_parts;
 	struct cpl_arena arena;
 };
 
 /*
- * Of the request's network, routing, hosts and background. 1; 0, with n_links 0,
- * where there can be none: nodes of several ports, more than max_ways links on
- * the ways between all stops, or the budget spent; -1 with err (memory). O(ways).
- * A routing that finds all ways together is stood in for by
- * cpl_routing_by_flow.
+ * Make the bundles of the request's network, routing, hosts and background. 1;
+ * 0, with n_links 0, where there can be none: nodes of several ports, more than
+ * max_links links on the paths between all stops, or the budget spent; -1 with
+ * err (memory). O(those links). A routing that finds all paths together is
+ * stood in for by cpl_routing_by_flow.
  */
 int cpl_bundles_init(struct cpl_bundles *bundles,
-                     const struct cpl_map_request *req, int64_t max_ways,
+                     const struct cpl_map_request *req, int64_t max_links,
                      struct cpl_error *err);
 void cpl_bundles_free(struct cpl_bundles *bundles);
 
@@ -68,8 +78,8 @@ struct cpl_bundle_loads {
 	struct cpl_arena arena;
 };
 
-/* Of req's comm and graph, whose hosts are those of the bundles; rank r is on
- * rank_host[r]. 0, or -1 with err (memory). O(entries). */
+/* Initialise by req's comm and graph, whose hosts are those of the bundles;
+ * rank r is on rank_host[r]. 0, or -1 with err (memory). O(entries). */
 int cpl_bundle_loads_init(struct cpl_bundle_loads *loads,
                           const struct cpl_bundles *bundles,
                           const struct cpl_map_request *req,
@@ -79,8 +89,8 @@ void cpl_bundle_loads_free(struct cpl_bundle_loads *loads);
 /* Add all up anew; nothing may be tentative. O(entries). */
 void cpl_bundle_loads_afresh(struct cpl_bundle_loads *loads,
                              const int *rank_host);
-/* Tentatively a and b, which are on different hosts of rank_host, change
- * places; it is left as it is. One at a time. O(degrees). */
+/* Tentatively exchange a and b, which are on different hosts of rank_host;
+ * rank_host is left as it is. One at a time. O(degrees). */
 void cpl_bundle_loads_swap(struct cpl_bundle_loads *loads,
                            const int *rank_host, int a, int b);
 /* O(touched). */

@@ -112,7 +112,7 @@ static int run_with_spare(const struct cpl_mapper *mapper,
 }
 
 /* Ranks in parts, one for each host, under moves and swaps. */
-struct parts {
+struct rank_sets {
 	const struct cpl_map_request *req;
 	int *part;        /* [ranks] */
 	int *capacity;    /* [hosts] weight that still fits */
@@ -123,7 +123,7 @@ struct parts {
 	int64_t work;
 };
 
-static void enter(struct parts *p, int rank, int part)
+static void enter(struct rank_sets *p, int rank, int part)
 {
 	p->part[rank] = part;
 	p->capacity[part] -= p->req->weight[rank];
@@ -134,7 +134,7 @@ static void enter(struct parts *p, int rank, int part)
 	p->head[part] = rank;
 }
 
-static void leave(struct parts *p, int rank)
+static void leave(struct rank_sets *p, int rank)
 {
 	int part = p->part[rank];
 
@@ -149,7 +149,7 @@ static void leave(struct parts *p, int rank)
 
 /* What `rank` gains by going from its part to another while `other` comes the
  * opposite way. */
-static double gain_of(struct parts *p, int rank, int to, int other)
+static double gain_of(struct rank_sets *p, int rank, int to, int other)
 {
 	const struct cpl_comm *graph = p->req->graph;
 	double gain = 0;
@@ -168,7 +168,7 @@ static double gain_of(struct parts *p, int rank, int to, int other)
 	return gain;
 }
 
-static bool improve(struct parts *p, int rank)
+static bool improve(struct rank_sets *p, int rank)
 {
 	const struct cpl_comm *graph = p->req->graph;
 	const int *weight = p->req->weight;
@@ -225,7 +225,7 @@ static bool improve(struct parts *p, int rank)
 	return true;
 }
 
-static void improve_all(struct parts *p)
+static void improve_all(struct rank_sets *p)
 {
 	const struct cpl_map_request *req = p->req;
 	bool gained = true;
@@ -247,7 +247,7 @@ static int gather(const struct cpl_map_request *req, int *part,
 {
 	int ranks = req->graph->ranks, hosts = req->n_hosts, rc = -1;
 	struct cpl_arena arena = {0};
-	struct parts p = {
+	struct rank_sets p = {
 	        .req = req,
 	        .part = part,
 	        .capacity = cpl_arena_take(&arena, hosts, sizeof(int)),

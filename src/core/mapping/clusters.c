@@ -302,3 +302,12 @@ int cpl_clusters_map(const struct cpl_map_request *req, int *rank_host,
 	cpl_clusters_free(&t);
 	return rc;
 }
+
+int cpl_mapper_map(const struct cpl_mapper *mapper,
+                   const struct cpl_map_request *req, int *rank_host,
+                   struct cpl_error *err)
+{
+	return mapper->assign
+	               ? cpl_clusters_map(req, rank_host, mapper->assign, err)
+	               : mapper->map(req, rank_host, err);
+}

@@ -9,7 +9,7 @@
 #define RING_PARTNERS 32
 #define RING_SHARE 8
 
-struct state {
+struct fhgreedy {
 	struct cpl_clusters *t;
 	int *target_of;
 	bool *used;           /* [n] targets */
@@ -28,7 +28,7 @@ struct state {
 
 /* The unmapped cluster farthest from the mapped ones; those that cannot be
  * reached are the farthest. Ties to the first. */
-static int farthest_cluster(struct state *s)
+static int farthest_cluster(struct fhgreedy *s)
 {
 	const struct cpl_comm *graph = s->t->graph;
 	int head = 0, tail = 0, best = -1, most = -1;
@@ -59,7 +59,7 @@ static int farthest_cluster(struct state *s)
 }
 
 /* Of the free targets whose nearest used one is farthest, the first. */
-static int far_target(struct state *s, int cluster)
+static int far_target(struct fhgreedy *s, int cluster)
 {
 	struct cpl_clusters *t = s->t;
 	int best = -1;
@@ -85,7 +85,7 @@ static int far_target(struct state *s, int cluster)
  * The first level around the n partners that has free targets; there the least
  * weighted hops, then the first.
  */
-static int search_all(struct state *s, int cluster, int n)
+static int search_all(struct fhgreedy *s, int cluster, int n)
 {
 	struct cpl_clusters *t = s->t;
 	int best = -1;
@@ -115,7 +115,7 @@ static int search_all(struct state *s, int cluster, int n)
 }
 
 /* The same by rings around each partner; -1: gave up. */
-static int search_rings(struct state *s, int cluster, int n)
+static int search_rings(struct fhgreedy *s, int cluster, int n)
 {
 	struct cpl_clusters *t = s->t;
 	const struct cpl_rings *rings = &t->rings;
@@ -156,7 +156,7 @@ static int search_rings(struct state *s, int cluster, int n)
 	return -1;
 }
 
-static int best_target(struct state *s, int cluster)
+static int best_target(struct fhgreedy *s, int cluster)
 {
 	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
@@ -177,7 +177,7 @@ static int best_target(struct state *s, int cluster)
 }
 
 /* One run with the first n_far clusters after the start taken from afar. */
-static void run(struct state *s, int n_far)
+static void map_clusters(struct fhgreedy *s, int n_far)
 {
 	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
@@ -216,19 +216,19 @@ static void run(struct state *s, int n_far)
 }
 
 /* Algorithm 1 with N_BFS 0 and 1: the one of fewer hop-bytes. */
-static int better_run(struct state *s, int *target_of, struct cpl_error *err)
+static int better_run(struct fhgreedy *s, int *target_of, struct cpl_error *err)
 {
 	size_t size = (size_t)s->t->n * sizeof(*target_of);
 	double first;
 
-	run(s, 0);
+	map_clusters(s, 0);
 	if (cpl_clusters_fill(s->t, s->target_of, err))
 		return -1;
 	memcpy(target_of, s->target_of, size);
 	if (cpl_map_expired(s->t->req))
 		return 0;
 	first = cpl_clusters_hop_bytes(s->t, target_of);
-	run(s, 1);
+	map_clusters(s, 1);
 	if (cpl_clusters_fill(s->t, s->target_of, err))
 		return -1;
 	if (cpl_clusters_hop_bytes(s->t, s->target_of) < first)
@@ -238,7 +238,7 @@ static int better_run(struct state *s, int *target_of, struct cpl_error *err)
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
-	struct state s = {
+	struct fhgreedy s = {
 	        .t = t,
 	        .target_of = cpl_clusters_take(t, sizeof(int)),
 	        .used = cpl_clusters_take(t, sizeof(bool)),

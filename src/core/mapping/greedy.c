@@ -37,8 +37,9 @@ static int heaviest_unmapped(const struct cpl_clusters *t, const int *target_of,
 	return best;
 }
 
-static void run(struct cpl_clusters *t, int *target_of, struct cpl_heap *heap,
-                double *edge, bool *used, const double *weight)
+static void map_greedily(struct cpl_clusters *t, int *target_of,
+                         struct cpl_heap *heap, double *edge, bool *used,
+                         const double *weight)
 {
 	int near = 0, cluster;
 
@@ -71,7 +72,7 @@ static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 	for (int i = 0; i < t->n; i++)
 		for (int64_t e = t->comm->row[i]; e < t->comm->row[i + 1]; e++)
 			weight[i] += t->comm->bytes[e];
-	run(t, target_of, &heap, edge, used, weight);
+	map_greedily(t, target_of, &heap, edge, used, weight);
 	cpl_heap_free(&heap);
 	return 0;
 }

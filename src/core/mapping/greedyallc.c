@@ -12,7 +12,7 @@
 /* Of the least cost: bounds are not summed up in the order of costs. */
 #define SLACK 1e-9
 
-struct state {
+struct greedyallc {
 	const struct cpl_map_request *req;
 	struct cpl_distance distance;
 	struct cpl_heap heap; /* unmapped ranks by pull */
@@ -30,7 +30,7 @@ struct state {
 };
 
 /* The host nearest to all slots, or farthest; ties to the first in the list. */
-static int first_host(struct state *s)
+static int first_host(struct greedyallc *s)
 {
 	const struct cpl_map_request *req = s->req;
 	struct cpl_distance *d = &s->distance;
@@ -74,7 +74,7 @@ struct found {
  * The least bytes * hops to the cluster's mapped partners. Ties: the host where
  * the cluster finds the most traffic inside the node, then the first.
  */
-static void consider(const struct state *s, int host, double cost,
+static void consider(const struct greedyallc *s, int host, double cost,
                      struct found *best)
 {
 	const double *weight = s->host_weight;
@@ -89,7 +89,7 @@ static void consider(const struct state *s, int host, double cost,
 	best->cost = cost;
 }
 
-static int search_all(struct state *s, int n_touched)
+static int search_all(struct greedyallc *s, int n_touched)
 {
 	struct cpl_distance *d = &s->distance;
 	struct found best = {.host = -1};
@@ -115,7 +115,7 @@ static int search_all(struct state *s, int n_touched)
  * l - m hops from a partner m hops from the centre, which bounds the cost from
  * below: rings that cannot hold a better host are not looked at. -1: gave up.
  */
-static int search_rings(struct state *s, int n_touched)
+static int search_rings(struct greedyallc *s, int n_touched)
 {
 	struct cpl_distance *d = &s->distance;
 	const struct cpl_rings *rings = &s->rings;
@@ -159,7 +159,7 @@ static int search_rings(struct state *s, int n_touched)
 	return best.host;
 }
 
-static int best_host(struct state *s, int cluster, const int *rank_host)
+static int best_host(struct greedyallc *s, int cluster, const int *rank_host)
 {
 	const struct cpl_comm *graph = s->req->graph;
 	struct cpl_distance *d = &s->distance;
@@ -192,7 +192,7 @@ static int best_host(struct state *s, int cluster, const int *rank_host)
 	return best;
 }
 
-static void assign_cluster(struct state *s, int cluster, int host,
+static void assign_cluster(struct greedyallc *s, int cluster, int host,
                            int *rank_host)
 {
 	const struct cpl_comm *graph = s->req->graph;
@@ -213,7 +213,7 @@ static void assign_cluster(struct state *s, int cluster, int host,
 }
 
 /* What the budget left over: ranks in order to the first free slots. */
-static void fill(struct state *s, int *rank_host)
+static void fill(struct greedyallc *s, int *rank_host)
 {
 	int host = 0;
 
@@ -227,7 +227,7 @@ static void fill(struct state *s, int *rank_host)
 	}
 }
 
-static void greedy(struct state *s, int *rank_host)
+static void greedy(struct greedyallc *s, int *rank_host)
 {
 	const struct cpl_map_request *req = s->req;
 	int ranks = req->graph->ranks;
@@ -260,7 +260,7 @@ static int map_from(const struct cpl_map_request *req, bool corner,
 {
 	int hosts = req->n_hosts, rc = -1;
 	struct cpl_arena arena = {0};
-	struct state s = {
+	struct greedyallc s = {
 	        .req = req,
 	        .pull = cpl_arena_take(&arena, req->graph->ranks,
 	                               sizeof(double)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What orders of nodes come to for one job, on top of the jobs already running.
+ * How good orders of nodes are for one job, on top of the jobs already running.
  * Ranks of one host are added up before. A job of few flows costs as much as
  * their links, whatever the size of the machine; one whose flows meet most of
  * the links is faster put on all of them.

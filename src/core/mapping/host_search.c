@@ -30,7 +30,7 @@
 #define ROUTE_WORK 8
 #define HOPS_WORK 2
 
-struct step {
+struct host_step {
 	int host;
 	int with; /* host to swap with, or -1: exchange for spare[spare] */
 	int spare;
@@ -46,7 +46,7 @@ struct score {
 	double max, mean, powers, hop_bytes; /* mean: times the links */
 };
 
-struct search {
+struct host_search {
 	const struct cpl_host_search *how;
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -61,11 +61,11 @@ struct search {
 	int *spare_at;         /* [nodes] index into spare, or -1 */
 	unsigned char *pinned; /* [hosts] is on a required node */
 	double *blame;         /* [hosts] */
-	/* Links on the way of an entry, as they were looked up last. */
-	struct way {
+	/* Links on the path of an entry, as they were looked up last. */
+	struct known_hops {
 		int from, to; /* stations + 1; 0: not yet */
 		double hops;
-	} *way;               /* [entries] */
+	} * known;             /* [entries] */
 	int64_t busiest;       /* link of the round, -1: there are none */
 	int mover[MOVERS], n_movers;
 	long blamed; /* work of finding them */
@@ -80,17 +80,17 @@ struct search {
 };
 
 /* Without a division where there is nothing to divide: it is asked often. */
-static inline int whole(const struct search *s, int cable)
+static inline int whole(const struct host_search *s, int cable)
 {
 	return s->ports == 1 ? cable : cable / s->ports;
 }
 
-static int node_of(const struct search *s, int host)
+static int node_of(const struct host_search *s, int host)
 {
 	return whole(s, s->cable[host * s->ports]);
 }
 
-static void charge(struct search *s, int host)
+static void charge(struct host_search *s, int host)
 {
 	int64_t degree = s->out->row[(host + 1) * s->ports] -
 	                 s->out->row[host * s->ports] + s->in_degree[host];
@@ -99,7 +99,7 @@ static void charge(struct search *s, int host)
 }
 
 /* Of the host that is lifted; tentatively. */
-static void apply(struct search *s, const struct step *step)
+static void apply(struct host_search *s, const struct host_step *step)
 {
 	charge(s, step->host);
 	if (step->with >= 0) {
@@ -110,7 +110,7 @@ static void apply(struct search *s, const struct step *step)
 	}
 }
 
-static struct score score(struct search *s)
+static struct score score(struct host_search *s)
 {
 	const struct cpl_load_summary *all = cpl_moves_links(s->moves);
 
@@ -123,7 +123,7 @@ static bool differ(double a, double b)
 	return fabs(a - b) > GAIN * fmax(fabs(a), fabs(b));
 }
 
-static bool better(const struct search *s, const struct score *a,
+static bool better(const struct host_search *s, const struct score *a,
                    const struct score *b)
 {
 	enum cpl_objective objective = s->how->objective;
@@ -145,8 +145,8 @@ static bool better(const struct search *s, const struct score *a,
 
 /* Is it seen of the links that change alone that the step is no better than
  * that? Where sums say so, by more than they are rounded. */
-static bool is_hopeless(const struct search *s, const struct step *step,
-                        const struct score *best)
+static bool is_hopeless(const struct host_search *s,
+                        const struct host_step *step, const struct score *best)
 {
 	enum cpl_objective objective = s->how->objective;
 	const struct score *from = &s->lifted;
@@ -172,9 +172,9 @@ static bool is_hopeless(const struct search *s, const struct step *step,
 	                            best->mean * (1 + 2 * GAIN);
 }
 
-/* Try a step; when it beats *score, remember it there. */
-static void try_step(struct search *s, const struct step *step,
-                     struct step *best, struct score *best_score)
+/* Try a step; where it beats *best_score, it and its score are the best. */
+static void try_step(struct host_search *s, const struct host_step *step,
+                     struct host_step *best, struct score *best_score)
 {
 	apply(s, step);
 	if (!is_hopeless(s, step, best_score)) {
@@ -189,20 +189,21 @@ static void try_step(struct search *s, const struct step *step,
 }
 
 /* Few hosts move from one look at all entries to the next. */
-static double hops_of(struct search *s, int64_t e, int from, int to)
+static double hops_of(struct host_search *s, int64_t e, int from, int to)
 {
-	struct way *way = &s->way[e];
+	struct known_hops *known = &s->known[e];
 
-	if (way->from != from + 1 || way->to != to + 1)
-		*way = (struct way){from + 1, to + 1,
-		                    cpl_station_hops(s->moves->net, s->routing,
-		                                     from, to)};
-	return way->hops;
+	if (known->from != from + 1 || known->to != to + 1)
+		*known = (struct known_hops){
+		        from + 1, to + 1,
+		        cpl_station_hops(s->moves->net, s->routing, from, to)};
+	return known->hops;
 }
 
 /* Bytes of an entry of cable `from` on one link, or its hop-bytes when link is
  * -1. */
-static double entry_blame(struct search *s, int from, int64_t e, int64_t link)
+static double entry_blame(struct host_search *s, int from, int64_t e,
+                          int64_t link)
 {
 	double bytes = s->out->bytes[e];
 	int a = cpl_network_station(s->moves->net, s->cable[from]);
@@ -215,10 +216,10 @@ static double entry_blame(struct search *s, int from, int64_t e, int64_t link)
 		return bytes * hops_of(s, e, a, b);
 	}
 	s->work += ROUTE_WORK;
-	return bytes * cpl_moves_entry_part(s->moves, from, e, link);
+	return bytes * cpl_moves_entry_fraction(s->moves, from, e, link);
 }
 
-static void blame_hosts(struct search *s, int64_t link)
+static void blame_hosts(struct host_search *s, int64_t link)
 {
 	const struct cpl_comm *out = s->out;
 
@@ -236,7 +237,7 @@ static void blame_hosts(struct search *s, int64_t link)
 
 /* The hosts with the most blame, ties to the lowest; none when other jobs alone
  * fill the busiest link that is to be flattened. */
-static void pick_movers(struct search *s)
+static void pick_movers(struct host_search *s)
 {
 	long before = s->work;
 
@@ -259,7 +260,7 @@ static void pick_movers(struct search *s)
 }
 
 /* The partner that exchanges the k-th most with host, or -1. */
-static int partner(const struct search *s, int host, int k)
+static int partner(const struct host_search *s, int host, int k)
 {
 	const struct cpl_comm *out = s->hosts;
 	int last = -1;
@@ -290,7 +291,7 @@ static int partner(const struct search *s, int host, int k)
 }
 
 /* Spare nodes on home's router, and its others: nothing is nearer. */
-static int spares_beside(const struct search *s, int home)
+static int spares_beside(const struct host_search *s, int home)
 {
 	const struct cpl_network *net = s->net;
 	int router = cpl_network_router(net, home), n = 0;
@@ -306,7 +307,7 @@ static int spares_beside(const struct search *s, int home)
 
 /* Indexes of the spare nodes nearest to a host's node; ties to the one with the
  * closer id, then to the lower. */
-static int nearest_spares(struct search *s, int host, int *near)
+static int nearest_spares(struct host_search *s, int host, int *near)
 {
 	int home = node_of(s, host), n = 0, beside = spares_beside(s, home);
 	int station = cpl_network_station(s->net, home);
@@ -340,14 +341,14 @@ static int nearest_spares(struct search *s, int host, int *near)
 	return n;
 }
 
-static int draw(struct search *s, int n)
+static int draw(struct host_search *s, int n)
 {
 	return (int)cpl_random_below(s->how->seed, CPL_STREAM_TRAFFIC,
 	                             s->draws++, (uint64_t)n);
 }
 
 /* Has the work been done that is the limit, or the budget run out? */
-static bool spent(struct search *s)
+static bool spent(struct host_search *s)
 {
 	const struct cpl_host_search *how = s->how;
 
@@ -358,7 +359,7 @@ static bool spent(struct search *s)
 	return s->cut_short;
 }
 
-static void list_nodes(const struct search *s, int *node)
+static void list_nodes(const struct host_search *s, int *node)
 {
 	for (int i = 0; i < s->hosts->ranks; i++)
 		node[i] = node_of(s, i);
@@ -366,7 +367,7 @@ static void list_nodes(const struct search *s, int *node)
 
 /* Between rounds: what is found is kept when the next share of the work is
  * done. */
-static void pass_point(struct search *s)
+static void pass_point(struct host_search *s)
 {
 	int shares = CPL_HOST_SEARCH_POINTS + 1;
 
@@ -380,7 +381,7 @@ static void pass_point(struct search *s)
 }
 
 /* Where a host may go, in the order tried; returns how many. */
-static int steps_of(struct search *s, int host, struct step *step)
+static int steps_of(struct host_search *s, int host, struct host_step *step)
 {
 	int n = 0;
 
@@ -391,27 +392,28 @@ static int steps_of(struct search *s, int host, struct step *step)
 			int n_near = p < 0 ? 0 : nearest_spares(s, p, near);
 
 			for (int i = 0; i < n_near; i++)
-				step[n++] = (struct step){host, -1, near[i]};
+				step[n++] =
+				        (struct host_step){host, -1, near[i]};
 		}
 		for (int i = 0; i < DRAWN_NODES; i++)
-			step[n++] =
-			        (struct step){host, -1, draw(s, s->n_spare)};
+			step[n++] = (struct host_step){host, -1,
+			                               draw(s, s->n_spare)};
 	}
 	for (int i = 0; i < DRAWN_HOSTS; i++) {
 		int with = draw(s, s->hosts->ranks);
 		const int *kind = s->how->kind;
 
 		if (with != host && (!kind || kind[with] == kind[host]))
-			step[n++] = (struct step){host, with, -1};
+			step[n++] = (struct host_step){host, with, -1};
 	}
 	return n;
 }
 
-static bool improve_host(struct search *s, int host)
+static bool improve_host(struct host_search *s, int host)
 {
-	struct step
+	struct host_step
 	        step[NEAR_PARTNERS * NEAR_NODES + DRAWN_NODES + DRAWN_HOSTS];
-	struct step best = {.host = -1};
+	struct host_step best = {.host = -1};
 	struct score best_score = s->now;
 	int n = steps_of(s, host, step), node = node_of(s, host);
 
@@ -440,7 +442,7 @@ static bool improve_host(struct search *s, int host)
 	return true;
 }
 
-static void rounds(struct search *s)
+static void rounds(struct host_search *s)
 {
 	int barren = 0;
 
@@ -464,7 +466,8 @@ static void rounds(struct search *s)
 }
 
 /* mark: all 0. */
-static void list_spare(struct search *s, const int *node, unsigned char *mark)
+static void list_spare(struct host_search *s, const int *node,
+                       unsigned char *mark)
 {
 	const struct cpl_host_search *how = s->how;
 
@@ -519,7 +522,7 @@ int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
 
 /* The loads of the job where it is; its routes are among these nodes. reach:
  * room for all and spares, and for the cables of the hosts. */
-static int begin(struct search *s, const int *node, int *reach,
+static int begin(struct host_search *s, const int *node, int *reach,
                  struct cpl_error *err)
 {
 	int n = s->hosts->ranks;
@@ -539,7 +542,7 @@ static int begin(struct search *s, const int *node, int *reach,
 	return 0;
 }
 
-static void search(struct search *s)
+static void search(struct host_search *s)
 {
 	if (cpl_objective_by_max(s->how->objective) ||
 	    cpl_objective_by_time(s->how->objective)) {
@@ -562,7 +565,7 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 	struct cpl_arena arena = {0};
 	unsigned char *mark;
 	int *reach, rc = -1;
-	struct search s = {
+	struct host_search s = {
 	        .how = how,
 	        .net = net,
 	        .routing = cpl_routing_by_flow(net, how->routing),
@@ -579,7 +582,7 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 	s.pinned = cpl_arena_take(&arena, n, 1);
 	s.blame = cpl_arena_take(&arena, n, sizeof(*s.blame));
 	s.kept = cpl_arena_take_raw(&arena, n, sizeof(*s.kept));
-	s.way = cpl_arena_take(&arena, judged->n_entries, sizeof(*s.way));
+	s.known = cpl_arena_take(&arena, judged->n_entries, sizeof(*s.known));
 	mark = cpl_arena_take(&arena, net->n_nodes, 1);
 	reach = cpl_arena_take_raw(&arena, (int64_t)n * s.ports + spares,
 	                           sizeof(*reach));

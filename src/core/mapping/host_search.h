@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the hosts of a job go: those whose traffic is in the way move. With
- * free nodes to go to it chooses nodes and rank order together; without, hosts
- * change places, which is a rank order.
+ * Where the hosts of a job go: those whose traffic causes congestion move. With
+ * free nodes to go to it chooses nodes and rank order together; without, it
+ * exchanges hosts, which makes a rank order.
  */
 #ifndef CPL_MAPPING_HOST_SEARCH_H
 #define CPL_MAPPING_HOST_SEARCH_H
@@ -23,11 +23,11 @@ struct cpl_host_search {
 	const struct cpl_load *rates; /* cpl_objective_by_time, or NULL */
 	enum cpl_objective objective;
 	uint64_t seed;
-	/* [n_nodes], 1: may be gone to; NULL: hosts only change places. */
+	/* [n_nodes], 1: hosts may go there; NULL: hosts are only exchanged. */
 	const unsigned char *free;
 	const int *required; /* nodes that stay in the set */
 	int n_required;
-	/* Which hosts may change places: those of one kind; NULL: all. */
+	/* Which hosts may be exchanged: those of one kind; NULL: all. */
 	const int *kind; /* [hosts] */
 	long work;       /* links of routes looked at, at the most */
 	/* Of cpl_host_search_open, for several searches; NULL: its own. */

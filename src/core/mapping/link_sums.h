@@ -29,10 +29,10 @@ struct cpl_link_sums {
 };
 
 /*
- * No flows yet, but the request's background. The reference is the default
- * order of the request's ranks. A routing that finds all paths together is
- * stood in for by cpl_routing_by_flow. 0, or -1 with err (memory).
- * O(entries + links).
+ * Begin without flows, but with the request's background. The reference is the
+ * default order of the request's ranks. A routing that finds all paths together
+ * is stood in for by cpl_routing_by_flow. 0, or -1 with err (memory). O(entries
+ * + links).
  */
 int cpl_link_sums_init(struct cpl_link_sums *sums,
                        const struct cpl_map_request *req,

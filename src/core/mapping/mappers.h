@@ -72,7 +72,8 @@ extern const struct cpl_mapper cpl_mapper_treematch;
  * Blue Gene/Q; cpl_mapper_find's option says which, see mapping/tile.h. */
 extern const struct cpl_mapper cpl_mapper_tile;
 /* Static mapping by Scotch. Only in programs that link mapping/scotch.c: the
- * plugins do not, since Scotch's code is not ours to vouch for in slurmctld. */
+ * plugins do not, since nobody here can vouch for Scotch's code inside
+ * slurmctld. */
 extern const struct cpl_mapper cpl_mapper_scotch;
 /* All, and this one. */
 extern const struct cpl_registry cpl_mappers_and_scotch;

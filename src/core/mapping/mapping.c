@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "graph/arena.h"
 #include "mapping/mapping_internal.h"
@@ -48,43 +47,15 @@ const struct cpl_mapper *cpl_mapper_find_in(const struct cpl_registry *mappers,
                                             const char *name,
                                             struct cpl_error *err)
 {
-	char list[CPL_ERROR_MAX], hint[64];
-	size_t length = strcspn(name, ":");
-	const struct cpl_entry *found =
-	        cpl_registry_find(mappers, name, length, NULL, NULL);
+	const struct cpl_entry *found = cpl_mapper_entry(mappers, name, err);
 
-	if (length == 7 && !strncasecmp(name, "default", length))
-		found = &cpl_mapper_linear.entry;
-	if (found)
-		return check_option((const struct cpl_mapper *)found, name,
-		                    err);
-	if (length == 6 && !strncasecmp(name, "scotch", length))
-		cpl_fail(err, "rank mapping 'scotch' is not in this program: "
-		              "it is only in a commplace command built with "
-		              "Scotch");
-	else
-		cpl_fail(err,
-		         "unknown rank mapping '%.64s'%s; it must be one of "
-		         "default, %s",
-		         name,
-		         cpl_registry_hint(mappers, name, hint, sizeof(hint)),
-		         cpl_registry_names(mappers, 0, NULL, NULL, list,
-		                            sizeof(list)));
-	return NULL;
+	return found ? check_option((const struct cpl_mapper *)found, name, err)
+	             : NULL;
 }
 
 const struct cpl_mapper *cpl_mapper_at(int i)
 {
 	return (const struct cpl_mapper *)cpl_registry_at(&cpl_mappers, i);
-}
-
-int cpl_mapper_map(const struct cpl_mapper *mapper,
-                   const struct cpl_map_request *req, int *rank_host,
-                   struct cpl_error *err)
-{
-	return mapper->assign
-	               ? cpl_clusters_map(req, rank_host, mapper->assign, err)
-	               : mapper->map(req, rank_host, err);
 }
 
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
@@ -115,22 +86,8 @@ int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 	return cpl_map_check_weights(req, err);
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct cpl_keyed *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->item > y->item) - (x->item < y->item);
-}
-
-void cpl_keyed_sort(struct cpl_keyed *keyed, int n)
-{
-	qsort(keyed, (size_t)n, sizeof(*keyed), by_key);
-}
-
 /* One rank layout and what it costs. */
-struct layout {
+struct slot_layout {
 	int *rank_host;
 	struct cpl_metrics metrics;
 	struct cpl_job_sums sums;
@@ -141,7 +98,7 @@ struct evaluator {
 	struct cpl_workload *workload;
 };
 
-static int evaluate(struct evaluator *ev, struct layout *layout,
+static int evaluate(struct evaluator *ev, struct slot_layout *layout,
                     struct cpl_error *err)
 {
 	const struct cpl_map_request *req = ev->req;
@@ -158,8 +115,8 @@ static int evaluate(struct evaluator *ev, struct layout *layout,
 	return cpl_traffic_finite(&layout->metrics, &layout->sums, err);
 }
 
-static bool better(const struct cpl_map_request *req, const struct layout *a,
-                   const struct layout *b)
+static bool better(const struct cpl_map_request *req,
+                   const struct slot_layout *a, const struct slot_layout *b)
 {
 	return cpl_objective_better(req->objective, &a->metrics,
 	                            a->sums.hop_bytes, &b->metrics,
@@ -168,8 +125,8 @@ static bool better(const struct cpl_map_request *req, const struct layout *a,
 
 /* Is a link or cable busier in a, where the objective looks at links only? Swaps
  * for fewer hop-bytes must not make cables pay for them. */
-static bool busier(const struct cpl_map_request *req, const struct layout *a,
-                   const struct layout *b)
+static bool busier(const struct cpl_map_request *req,
+                   const struct slot_layout *a, const struct slot_layout *b)
 {
 	return req->objective == CPL_OBJECTIVE_MAX &&
 	       cpl_objective_first(CPL_OBJECTIVE_BUSIEST, &a->metrics, 0) >
@@ -233,7 +190,7 @@ enum { BY_DEFAULT, MAPPED, REFINED, BY_SWITCH, AS_GIVEN, N_LAYOUTS };
  * others, and leave the best of all in layout[*best]. */
 static int search(const struct cpl_mapper *mapper,
                   const struct cpl_map_request *req, struct evaluator *ev,
-                  struct layout *layout, int *best, struct cpl_error *err)
+                  struct slot_layout *layout, int *best, struct cpl_error *err)
 {
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
 	int moved;
@@ -271,7 +228,7 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 {
 	struct cpl_map_request r = *req;
 	struct evaluator ev = {.req = &r};
-	struct layout layout[N_LAYOUTS] = {0};
+	struct slot_layout layout[N_LAYOUTS] = {0};
 	struct cpl_comm *graph = NULL;
 	size_t size = (size_t)req->comm->ranks * sizeof(int);
 	int best = BY_DEFAULT, rc = -1;

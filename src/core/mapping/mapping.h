@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mapping: which rank runs on which of the chosen nodes. One file per mapper,
- * one line in the table of mapping.c.
+ * Mapping: which rank runs on which of the chosen nodes. Each
+ * mapper is a file, and a line in the list of mapping.mk.
  */
+/* Tests: * in test_mapper* test_mapping*; best* in test_best*; bundle* in
+ * test_bundles; host_* quick in test_joint test_ports; link_sums ptram* in
+ * test_ptram; rank_groups in test_rank_boxes; tile_option in test_tile. */
 #ifndef CPL_MAPPING_MAPPING_H
 #define CPL_MAPPING_MAPPING_H
 
@@ -64,8 +67,8 @@ static inline bool cpl_map_expired(const struct cpl_map_request *req)
 struct cpl_clusters;
 
 enum cpl_mapper_flags {
-	/* Looks at network, hosts and slots only; those may be all that the
-	 * request has: for jobs whose traffic is not known. */
+	/* The mapper looks at network, hosts and slots only, which may be all
+	 * that the request has: it is for jobs whose traffic is not known. */
 	CPL_MAPPER_HOSTS = 1,
 };
 
@@ -80,8 +83,8 @@ struct cpl_mapper {
 	int (*assign)(struct cpl_clusters *clusters, int *target_of,
 	              struct cpl_error *err);
 	bool refined; /* cpl_map leaves its layouts as they are */
-	/* Searches for as long as it is let: not one to compare candidates
-	 * with, each of which would get what time the others left. */
+	/* The mapper searches for as long as it may: it is not for comparing
+	 * candidates, each of which would get the time that the others left. */
 	bool endless;
 	/* Is that text well-formed? 0, or -1 with err. NULL: takes none. */
 	int (*check_option)(const char *option, struct cpl_error *err);
@@ -94,8 +97,17 @@ struct cpl_map_result {
 	struct cpl_job_sums sums_before, sums_after;
 };
 
-/* In the order of lists; file after file of mapping.mk. */
+/* The mappers in the order of lists, file after file of mapping.mk: all of
+ * them; in commplaced those of the lab are missing. */
 extern const struct cpl_registry cpl_mappers;
+/* The names of commplaced's mappers, and of those that it lacks: these entries
+ * are no mappers. */
+extern const struct cpl_registry cpl_mapper_names, cpl_mappers_lacking;
+/* The entry of that name, "default" and an option behind a colon allowed, of
+ * either; NULL with err, which lists them. O(entries). */
+const struct cpl_entry *cpl_mapper_entry(const struct cpl_registry *mappers,
+                                         const char *name,
+                                         struct cpl_error *err);
 
 /* The i-th, NULL after the last. */
 const struct cpl_mapper *cpl_mapper_at(int i);
@@ -104,21 +116,21 @@ const struct cpl_mapper *cpl_mapper_at(int i);
  * is wrong with the option. "default" is another name of "linear". */
 const struct cpl_mapper *cpl_mapper_find(const char *name,
 					 struct cpl_error *err);
-/* The same among those of a program that has more. */
+/* The same among the mappers of a program that has more. */
 const struct cpl_mapper *cpl_mapper_find_in(const struct cpl_registry *mappers,
 					    const char *name,
 					    struct cpl_error *err);
 /* The text after the first colon of such a name, or NULL; points into name. */
 const char *cpl_mapper_option(const char *name);
 
-/* What the mapper makes of a request of as many slots as ranks. 0, or -1 with
+/* The mapper's layout for a request of as many slots as ranks. 0, or -1 with
  * err. */
 int cpl_mapper_map(const struct cpl_mapper *mapper,
 		   const struct cpl_map_request *req, int *rank_host,
 		   struct cpl_error *err);
 
-/* Hosts the network has, slots enough for the ranks? 0, or -1 with err. O(hosts +
- * ranks). */
+/* Does the network have the hosts, and are there slots enough for the ranks? 0,
+ * or -1 with err. O(hosts + ranks). */
 int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err);
 
 /*

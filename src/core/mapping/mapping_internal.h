@@ -17,10 +17,10 @@ int cpl_map_refine(const struct cpl_map_request *req, int *rank_host,
 
 /*
  * Relieve the busiest link or cable of a node: swaps that lower it, of ranks on
- * it with ranks on the hosts of their partners, as far as the ways between the
- * job's routers are not too many (bundles.h) and a fixed amount of work goes. Where
- * block order by switches is less busy then, the same from there: the result is
- * never busier than that. 0, or -1 with err (memory).
+ * it with ranks on the hosts of their partners, as far as the paths between the
+ * job's routers are not too many (bundles.h) and a fixed amount of work goes.
+ * Where block order by switches is less busy then, the same from there: the
+ * result is never busier than that. 0, or -1 with err (memory).
  */
 int cpl_map_repair(const struct cpl_map_request *req, int *rank_host,
                    struct cpl_error *err);
@@ -52,7 +52,7 @@ struct cpl_comm *cpl_map_host_graph(const struct cpl_map_request *req,
                                     const int *host, int n,
                                     struct cpl_error *err);
 
-/* Items in the order of their keys, ties to the lowest item. */
+/* Sort items by their keys, ties to the lowest item. */
 struct cpl_keyed {
 	uint64_t key;
 	int item;
@@ -64,8 +64,9 @@ void cpl_keyed_sort(struct cpl_keyed *keyed, int n);
 uint64_t cpl_map_curve_key(int cell, const int *dim, int n_dims);
 
 /*
- * Weights positive, and ranks of such weights fit the slots in rank order, each
- * on the first host where it fits, or the heaviest first? 0, or -1 with err.
+ * Are weights positive, and do ranks of such weights fit the slots in rank
+ * order, each on the first host where it fits, or the heaviest first? 0, or -1
+ * with err.
  */
 int cpl_map_check_weights(const struct cpl_map_request *req,
                           struct cpl_error *err);

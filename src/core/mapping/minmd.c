@@ -3,14 +3,14 @@
 
 #include "mapping/clusters.h"
 
-struct edge {
+struct target_edge {
 	int u, v;
 	double bytes;
 };
 
 static int heavier(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const struct target_edge *x = a, *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -22,7 +22,7 @@ static int heavier(const void *a, const void *b)
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = t->graph;
-	struct edge *edge =
+	struct target_edge *edge =
 	        cpl_arena_take(&t->arena, graph->n_entries, sizeof(*edge));
 	bool *used = cpl_clusters_take(t, sizeof(*used));
 	int centre;
@@ -33,8 +33,8 @@ static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 	for (int u = 0; u < t->n; u++)
 		for (int64_t e = graph->row[u]; e < graph->row[u + 1]; e++)
 			if (graph->to[e] > u)
-				edge[n++] = (struct edge){u, graph->to[e],
-				                          graph->bytes[e]};
+				edge[n++] = (struct target_edge){
+				        u, graph->to[e], graph->bytes[e]};
 	qsort(edge, n, sizeof(*edge), heavier);
 	centre = cpl_clusters_centre(t);
 	for (size_t i = 0; i < n; i++) {

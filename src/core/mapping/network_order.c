@@ -5,7 +5,7 @@
 #include "mapping/mapping_internal.h"
 
 /* A host and where it is. */
-struct place {
+struct host_position {
 	uint64_t key; /* of a product, else 0 */
 	int n, at[CPL_NETWORK_MAX_DIMS];
 	int node, host;
@@ -17,7 +17,7 @@ struct place {
  */
 static int along(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct host_position *x = a, *y = b;
 	int before = 0;
 
 	if (x->key != y->key)
@@ -30,31 +30,32 @@ static int along(const void *a, const void *b)
 	return (x->host > y->host) - (x->host < y->host);
 }
 
-static int by_place(const struct cpl_map_request *req, int *order,
+static int by_position(const struct cpl_map_request *req, int *order,
                     struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
 	const struct cpl_product *product = cpl_network_product(net);
-	struct place *place = malloc(((size_t)req->n_hosts + 1) *
-	                             sizeof(*place));
+	struct host_position *position =
+	        malloc(((size_t)req->n_hosts + 1) * sizeof(*position));
 
-	if (!place)
+	if (!position)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < req->n_hosts; i++) {
 		int router = cpl_network_router(net, req->host[i]);
 
-		place[i] = (struct place){.node = req->host[i], .host = i};
+		position[i] =
+		        (struct host_position){.node = req->host[i], .host = i};
 		if (product)
-			place[i].key = cpl_map_curve_key(router, product->dim,
-			                                 product->n_dims);
+			position[i].key = cpl_map_curve_key(
+			        router, product->dim, product->n_dims);
 		else
-			place[i].n = cpl_network_coordinates(net, router,
-			                                     place[i].at);
+			position[i].n = cpl_network_coordinates(net, router,
+			                                        position[i].at);
 	}
-	qsort(place, (size_t)req->n_hosts, sizeof(*place), along);
+	qsort(position, (size_t)req->n_hosts, sizeof(*position), along);
 	for (int i = 0; i < req->n_hosts; i++)
-		order[i] = place[i].host;
-	free(place);
+		order[i] = position[i].host;
+	free(position);
 	return 0;
 }
 
@@ -137,7 +138,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 		return cpl_fail_memory(err);
 	if (cpl_network_type_is_irregular(req->net->type)
 	            ? by_links(req, order, err)
-	            : by_place(req, order, err))
+	            : by_position(req, order, err))
 		goto out;
 	for (int i = 0; i < req->n_hosts; i++)
 		for (int k = 0; k < req->slots[order[i]]; k++)

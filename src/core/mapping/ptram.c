@@ -21,7 +21,7 @@ struct partner {
 	double to, from; /* bytes */
 };
 
-struct state {
+struct ptram {
 	struct cpl_clusters *t;
 	struct cpl_link_sums sums;
 	struct cpl_link_sums *view; /* [n_views] of the other threads */
@@ -39,7 +39,7 @@ struct state {
 	double *value; /* [n_candidates] hybrid metric with the cluster there */
 };
 
-static int next_cluster(const struct state *s, int n_mapped)
+static int next_cluster(const struct ptram *s, int n_mapped)
 {
 	double alpha = 1.0 / (n_mapped + 1), most = 0;
 	int best = -1;
@@ -56,7 +56,7 @@ static int next_cluster(const struct state *s, int n_mapped)
 }
 
 /* The graph has each partner once, the directed matrix what goes each way. */
-static void find_partners(struct state *s, int cluster)
+static void find_partners(struct ptram *s, int cluster)
 {
 	const struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
@@ -76,7 +76,7 @@ static void find_partners(struct state *s, int cluster)
 }
 
 /* Flows of the cluster at hand if it were on `target`. */
-static void add_flows(const struct state *s, struct cpl_link_sums *sums,
+static void add_flows(const struct ptram *s, struct cpl_link_sums *sums,
                       int target)
 {
 	int node = s->t->node[target];
@@ -93,7 +93,7 @@ static void add_flows(const struct state *s, struct cpl_link_sums *sums,
 
 static void evaluate(void *arg, int64_t chunk, int thread)
 {
-	struct state *s = arg;
+	struct ptram *s = arg;
 	struct cpl_link_sums *sums = thread ? &s->view[thread - 1] : &s->sums;
 	int first = (int)chunk * CHUNK, end = first + CHUNK;
 
@@ -107,7 +107,7 @@ static void evaluate(void *arg, int64_t chunk, int thread)
 }
 
 /* Without memory for them fewer threads do. */
-static void make_views(struct state *s)
+static void make_views(struct ptram *s)
 {
 	int n = s->t->req->threads < THREADS_MAX ? s->t->req->threads
 	                                         : THREADS_MAX;
@@ -124,7 +124,7 @@ static void make_views(struct state *s)
 		s->n_views++;
 }
 
-static int best_target(struct state *s, int cluster)
+static int best_target(struct ptram *s, int cluster)
 {
 	int threads = 1, best = 0;
 
@@ -151,7 +151,7 @@ static int best_target(struct state *s, int cluster)
 	return s->candidate[best];
 }
 
-static void put(struct state *s, int cluster, int target)
+static void put_cluster(struct ptram *s, int cluster, int target)
 {
 	const struct cpl_comm *graph = s->t->graph;
 
@@ -166,7 +166,7 @@ static void put(struct state *s, int cluster, int target)
 	}
 }
 
-static void run(struct state *s)
+static void map_clusters(struct ptram *s)
 {
 	const struct cpl_comm *graph = s->t->graph;
 
@@ -180,14 +180,14 @@ static void run(struct state *s)
 			return;
 		cluster = next_cluster(s, k);
 		find_partners(s, cluster);
-		put(s, cluster, best_target(s, cluster));
+		put_cluster(s, cluster, best_target(s, cluster));
 	}
 }
 
 int cpl_ptram_assign(struct cpl_clusters *t, int *target_of,
                      struct cpl_error *err)
 {
-	struct state s = {
+	struct ptram s = {
 	        .t = t,
 	        .target_of = target_of,
 	        .used = cpl_clusters_take(t, sizeof(bool)),
@@ -205,7 +205,7 @@ int cpl_ptram_assign(struct cpl_clusters *t, int *target_of,
 		return -1;
 	for (int i = 0; i < t->n; i++)
 		s.tried[i] = -1;
-	run(&s);
+	map_clusters(&s);
 	for (int i = 0; i < s.n_views; i++)
 		cpl_link_sums_free(&s.view[i]);
 	free(s.view);

@@ -6,7 +6,7 @@
 /* A swap must lower the largest congestion by this part of it. */
 #define GAIN 1e-9
 
-struct state {
+struct ptram_refinement {
 	struct cpl_clusters *t;
 	struct cpl_link_sums sums;
 	int *target_of;
@@ -16,7 +16,8 @@ struct state {
 
 /* All flows of a cluster as it lies, both ways, times `sign`; those with
  * `other` are left out when that is not -1. */
-static void flows(struct state *s, int cluster, int other, double sign)
+static void flows(struct ptram_refinement *s, int cluster, int other,
+                  double sign)
 {
 	const struct cpl_clusters *t = s->t;
 	const struct cpl_comm *comm = t->comm, *graph = t->graph;
@@ -36,7 +37,7 @@ static void flows(struct state *s, int cluster, int other, double sign)
 			                                  cluster));
 }
 
-static void swap(struct state *s, int p, int r)
+static void swap(struct ptram_refinement *s, int p, int r)
 {
 	int target = s->target_of[p];
 
@@ -47,7 +48,7 @@ static void swap(struct state *s, int p, int r)
 }
 
 /* Leave the loads of the layout with p and r swapped as tentative. */
-static void try_swap(struct state *s, int p, int r)
+static void try_swap(struct ptram_refinement *s, int p, int r)
 {
 	flows(s, p, -1, -1);
 	flows(s, r, p, -1);
@@ -57,7 +58,7 @@ static void try_swap(struct state *s, int p, int r)
 }
 
 /* Does p send, or receive where that counts, over the link? */
-static bool loads_link(struct state *s, int p, int link)
+static bool loads_link(struct ptram_refinement *s, int p, int link)
 {
 	const struct cpl_clusters *t = s->t;
 	const struct cpl_comm *comm = t->comm;
@@ -79,7 +80,7 @@ static bool loads_link(struct state *s, int p, int link)
 }
 
 /* The NEAREST targets around a target, ties to the first. */
-static int nearest(struct state *s, int target, int *near)
+static int nearest(struct ptram_refinement *s, int target, int *near)
 {
 	struct cpl_clusters *t = s->t;
 	const float *row = cpl_clusters_row(t, target);
@@ -103,7 +104,7 @@ static int nearest(struct state *s, int target, int *near)
 }
 
 /* The best swap of one pass; false: none lowers the largest congestion. */
-static bool pass(struct state *s)
+static bool pass(struct ptram_refinement *s)
 {
 	int link = cpl_link_sums_hottest(&s->sums), best[2] = {-1, -1};
 	double least = s->sums.max * (1 - GAIN);
@@ -143,10 +144,11 @@ static bool pass(struct state *s)
 int cpl_ptram_refine(struct cpl_clusters *t, int *target_of, int max_swaps,
                      bool receivers, struct cpl_error *err)
 {
-	struct state s = {.t = t,
-	                  .target_of = target_of,
-	                  .cluster_on = cpl_clusters_take(t, sizeof(int)),
-	                  .receivers = receivers};
+	struct ptram_refinement s = {.t = t,
+	                             .target_of = target_of,
+	                             .cluster_on =
+	                                     cpl_clusters_take(t, sizeof(int)),
+	                             .receivers = receivers};
 	int n = 0;
 
 	if (!s.cluster_on)

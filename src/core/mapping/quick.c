@@ -123,7 +123,7 @@ void cpl_quick_close(struct cpl_quick *q)
 }
 
 /* The best so far of a node set; groups NULL: none. */
-struct best {
+struct quick_best {
 	const struct cpl_rank_groups *groups;
 	struct cpl_quick_layout *out;
 };
@@ -131,7 +131,7 @@ struct best {
 /* Groups on node[], which come to that, kept where that is better. */
 static void keep(struct cpl_quick *q, const struct cpl_rank_groups *groups,
                  const int *node, const struct cpl_figures *f,
-                 struct best *best)
+                 struct quick_best *best)
 {
 	struct cpl_quick_layout *out = best->out;
 
@@ -145,7 +145,7 @@ static void keep(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 }
 
 static int try(struct cpl_quick *q, const struct cpl_rank_groups *groups,
-               const int *node, struct best *best, struct cpl_error *err)
+               const int *node, struct quick_best *best, struct cpl_error *err)
 {
 	struct cpl_figures f;
 
@@ -157,7 +157,8 @@ static int try(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 
 /* Groups on the same nodes by id, where that is another order. */
 static int try_by_id(struct cpl_quick *q, const struct cpl_rank_groups *groups,
-                     const int *node, struct best *best, struct cpl_error *err)
+                     const int *node, struct quick_best *best,
+                     struct cpl_error *err)
 {
 	int n = q->req->n_hosts;
 	bool sorted = true;
@@ -173,7 +174,8 @@ static int try_by_id(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 
 /* Groups in the order of greedyallc. */
 static int try_greedy(struct cpl_quick *q, const struct cpl_rank_groups *groups,
-                      const int *node, struct best *best, struct cpl_error *err)
+                      const int *node, struct quick_best *best,
+                      struct cpl_error *err)
 {
 	const struct cpl_map_request *req = q->req;
 	struct cpl_comm *graph;
@@ -206,7 +208,7 @@ static int try_greedy(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 
 /* Ranks put on node[] by greedyallc themselves: *given are its groups. */
 static int try_ranks(struct cpl_quick *q, const int *node,
-                     struct cpl_rank_groups *given, struct best *best,
+                     struct cpl_rank_groups *given, struct quick_best *best,
                      struct cpl_error *err)
 {
 	struct cpl_map_request map = *q->req;
@@ -225,7 +227,7 @@ static int try_ranks(struct cpl_quick *q, const int *node,
 }
 
 static int look(struct cpl_quick *q, const int *node,
-                const struct cpl_figures *block, struct best *best,
+                const struct cpl_figures *block, struct quick_best *best,
                 struct cpl_error *err)
 {
 	if (block)
@@ -244,7 +246,7 @@ static bool expired(const struct cpl_quick *q, bool *cut_short)
 
 /* The starts of a search besides those looked at already. */
 static int try_starts(struct cpl_quick *q, const int *node,
-                      struct cpl_rank_groups *given, struct best *best,
+                      struct cpl_rank_groups *given, struct quick_best *best,
                       struct cpl_error *err)
 {
 	if (!q->small)
@@ -265,7 +267,7 @@ static int try_starts(struct cpl_quick *q, const int *node,
 /* The best start. block: as cpl_quick_look has it. */
 static int start(struct cpl_quick *q, const int *node,
                  const struct cpl_figures *block, struct cpl_rank_groups *given,
-                 struct best *best, bool all, bool *cut_short,
+                 struct quick_best *best, bool all, bool *cut_short,
                  struct cpl_error *err)
 {
 	/* The caller's may be the same as out's. */
@@ -279,7 +281,7 @@ static int start(struct cpl_quick *q, const int *node,
 }
 
 /* Groups of the node set's own go to the caller. */
-static void finish(struct cpl_rank_groups *given, struct best *best)
+static void finish(struct cpl_rank_groups *given, struct quick_best *best)
 {
 	if (best->groups == given) {
 		best->out->own = given->of;
@@ -293,7 +295,7 @@ int cpl_quick_look(struct cpl_quick *q, const int *node,
                    struct cpl_quick_layout *out, struct cpl_error *err)
 {
 	struct cpl_rank_groups given = {0};
-	struct best best = {.out = out};
+	struct quick_best best = {.out = out};
 	bool cut_short = false;
 	int rc = start(q, node, block, &given, &best, q->small, &cut_short,
 	               err);
@@ -309,7 +311,7 @@ static bool is_idle(const struct cpl_quick *q, const struct cpl_figures *f)
 	       f->metrics.max_congestion <= q->ev.under.max_congestion;
 }
 
-static int search(struct cpl_quick *q, struct best *best, bool *cut_short,
+static int search(struct cpl_quick *q, struct quick_best *best, bool *cut_short,
                   struct cpl_error *err)
 {
 	const struct cpl_map_request *req = q->req;
@@ -346,7 +348,7 @@ int cpl_quick_map(struct cpl_quick *q, const int *node, bool looked,
                   struct cpl_error *err)
 {
 	struct cpl_rank_groups given = {0};
-	struct best best = {.out = out};
+	struct quick_best best = {.out = out};
 	int rc;
 
 	/* Of small jobs more than these two may have been best. */

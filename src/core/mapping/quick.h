@@ -12,7 +12,7 @@
 #include "mapping/mapping.h"
 #include "mapping/rank_groups.h"
 
-/* Ranks times hosts up to which more is tried. */
+/* Ranks times hosts up to which more orders are tried. */
 #define CPL_QUICK_SMALL 8192L
 /* Of the search for each node set, see host_search.h; half a millisecond. */
 #define CPL_QUICK_WORK 30000L
@@ -48,13 +48,14 @@ struct cpl_quick {
 int cpl_quick_open(struct cpl_quick *quick, const struct cpl_map_request *req,
                    const int *reach, int n_reach, bool all_metrics,
                    bool only_blocks, struct cpl_error *err);
-/* Another one like `of`, which has to stay as long, for use by another thread. 0,
- * or -1 with err (memory), to be closed in either case. O(hosts + links). */
+/* Make another one like `of`, which has to live as long, for use by another
+ * thread. 0, or -1 with err (memory), to be closed in either case. O(hosts +
+ * links). */
 int cpl_quick_view(struct cpl_quick *quick, const struct cpl_quick *of,
                    struct cpl_error *err);
 void cpl_quick_close(struct cpl_quick *quick);
 
-/* What groups, one of the job's, come to with group i on node[i]. 0, or -1 with
+/* Evaluate groups, one of the job's, with group i on node[i]. 0, or -1 with
  * err. As cpl_evaluate. */
 int cpl_quick_evaluate(struct cpl_quick *quick,
                        const struct cpl_rank_groups *groups, const int *node,

@@ -16,13 +16,13 @@
 #define STRAY 0.05
 
 /* The grid: rank = sum of coordinate * stride. */
-struct grid {
+struct rank_grid {
 	int ranks, n_dims;
 	int length[MAX_DIMS], stride[MAX_DIMS];
 	double bytes[MAX_DIMS]; /* over a stride, both ways, of all ranks */
 };
 
-struct shape {
+struct box_shape {
 	int side[MAX_DIMS];
 	double surface; /* what leaves such boxes, about */
 };
@@ -31,8 +31,8 @@ struct boxes {
 	const struct cpl_comm *comm;
 	const int *size;
 	int n;
-	struct grid grid;
-	struct shape best[TRIED]; /* by surface */
+	struct rank_grid grid;
+	struct box_shape best[TRIED]; /* by surface */
 	int n_best, most;
 	int *box;   /* [ranks] */
 	int *first; /* [ranks + 1] of a box */
@@ -80,7 +80,7 @@ bool cpl_group_cut_better(const struct cpl_group_cut *a,
 
 /* Does the distance fit between the strides that are known, so that one divides
  * the next? */
-static bool fits(const struct grid *grid, int distance)
+static bool fits(const struct rank_grid *grid, int distance)
 {
 	if (grid->ranks % distance)
 		return false;
@@ -95,7 +95,7 @@ static bool fits(const struct grid *grid, int distance)
 }
 
 /* In order of strides. */
-static void add_stride(struct grid *grid, int stride, double bytes)
+static void add_stride(struct rank_grid *grid, int stride, double bytes)
 {
 	int at = grid->n_dims++;
 
@@ -110,11 +110,11 @@ static void add_stride(struct grid *grid, int stride, double bytes)
 /* The distances of most bytes that fit, ties to the shortest. What goes around
  * the end of a dimension never fits. over: [ranks], all 0. */
 static void find_grid(const struct cpl_comm *graph, double *over,
-                      struct grid *grid)
+                      struct rank_grid *grid)
 {
 	int n = graph->ranks;
 
-	*grid = (struct grid){.ranks = n};
+	*grid = (struct rank_grid){.ranks = n};
 	for (int r = 0; r < n; r++)
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
 			if (graph->to[e] > r)
@@ -141,7 +141,7 @@ static void find_grid(const struct cpl_comm *graph, double *over,
 }
 
 /* One of the best shapes so far? Ties to the first. */
-static void note(struct boxes *b, const struct shape *shape)
+static void note(struct boxes *b, const struct box_shape *shape)
 {
 	int at = b->n_best;
 
@@ -160,10 +160,10 @@ static void note(struct boxes *b, const struct shape *shape)
 }
 
 /* All shapes of `volume` ranks in the dimensions from dim on. */
-static void list_shapes(struct boxes *b, struct shape *shape, int dim,
+static void list_shapes(struct boxes *b, struct box_shape *shape, int dim,
                         int volume)
 {
-	const struct grid *grid = &b->grid;
+	const struct rank_grid *grid = &b->grid;
 	double before = shape->surface;
 
 	if (dim == grid->n_dims) {
@@ -185,9 +185,9 @@ static void list_shapes(struct boxes *b, struct shape *shape, int dim,
 }
 
 /* Ranks by boxes, in each in their order, are given out. */
-static void fill(struct boxes *b, const struct shape *shape)
+static void fill(struct boxes *b, const struct box_shape *shape)
 {
-	const struct grid *grid = &b->grid;
+	const struct rank_grid *grid = &b->grid;
 	int group = 0, left = b->size[0];
 
 	memset(b->first, 0, ((size_t)grid->ranks + 1) * sizeof(*b->first));
@@ -236,7 +236,7 @@ int cpl_rank_boxes(const struct cpl_comm *comm, const struct cpl_comm *graph,
 {
 	struct boxes b = {.comm = comm, .size = size, .n = n};
 	struct cpl_arena arena = {0};
-	struct shape shape = {0};
+	struct box_shape shape = {0};
 	double *over;
 	int rc = -1;
 

@@ -16,7 +16,7 @@ struct cpl_group_cut {
 /* Of n groups of[ranks]; sums: [2 * n]. O(entries + n). */
 struct cpl_group_cut cpl_group_cut(const struct cpl_comm *comm, const int *of,
                                    int n, double *sums);
-/* Is the most of a less, or that the same and all of it less? */
+/* Is the maximum of a less than that of b, or equal and the sum of a less? */
 bool cpl_group_cut_better(const struct cpl_group_cut *a,
                           const struct cpl_group_cut *b);
 

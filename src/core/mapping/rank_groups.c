@@ -55,7 +55,7 @@ static void keep_inside(struct cpl_comm *comm, int ports)
 }
 
 /* Traffic of the groups of[] by port. */
-static int part_ports(struct cpl_rank_groups *groups,
+static int split_ports(struct cpl_rank_groups *groups,
                       const struct cpl_network *net,
                       const struct cpl_comm *comm, const int *of,
                       struct cpl_error *err)
@@ -86,7 +86,7 @@ static int contract(struct cpl_rank_groups *groups,
 	                                  CPL_CONTRACT_INSIDE, err);
 	if (!groups->hosts)
 		return -1;
-	return net && net->by_port ? part_ports(groups, net, comm, of, err) : 0;
+	return net && net->by_port ? split_ports(groups, net, comm, of, err) : 0;
 }
 
 int cpl_rank_groups_given(struct cpl_rank_groups *groups,
@@ -129,7 +129,7 @@ void cpl_rank_groups_free(struct cpl_rank_groups *groups)
 }
 
 /* Of ranks, while groups grow. */
-struct growing {
+struct group_growing {
 	const struct cpl_comm *graph;
 	int *of;            /* -1: free */
 	double *pull;       /* traffic with the group, and SECOND of far */
@@ -145,7 +145,7 @@ struct growing {
 };
 
 /* A rank is free, and more pulls it. */
-static void pull_more(struct growing *g, int rank, double more, bool near)
+static void pull_more(struct group_growing *g, int rank, double more, bool near)
 {
 	if (cpl_heap_has(&g->near, rank)) {
 		g->pull[rank] += more;
@@ -160,7 +160,7 @@ static void pull_more(struct growing *g, int rank, double more, bool near)
 
 /* Those that `via` talks with are near, too, if less: without it a stencil's
  * ranks all pull alike, and groups grow as lines. */
-static void pull_far(struct growing *g, int via, double part)
+static void pull_far(struct group_growing *g, int via, double part)
 {
 	const struct cpl_comm *graph = g->graph;
 
@@ -179,7 +179,7 @@ static void pull_far(struct growing *g, int via, double part)
 	}
 }
 
-static void take(struct growing *g, int rank)
+static void take_rank(struct group_growing *g, int rank)
 {
 	const struct cpl_comm *graph = g->graph;
 
@@ -204,7 +204,7 @@ static void take(struct growing *g, int rank)
 	}
 }
 
-static void grow(struct growing *g, const int *size, int n)
+static void grow(struct group_growing *g, const int *size, int n)
 {
 	int lowest = 0, left = g->graph->ranks;
 
@@ -213,9 +213,9 @@ static void grow(struct growing *g, const int *size, int n)
 		for (int k = 0; k < size[g->group] && left > 0; k++, left--) {
 			while (g->of[lowest] >= 0)
 				lowest++;
-			take(g, g->near.n  ? g->near.item[0]
-			        : g->rim.n ? g->rim.item[0]
-			                   : lowest);
+			take_rank(g, g->near.n  ? g->near.item[0]
+			             : g->rim.n ? g->rim.item[0]
+			                        : lowest);
 		}
 	}
 }
@@ -233,12 +233,12 @@ static bool looks_far(const struct cpl_comm *graph)
 	return work <= FAR_WORK;
 }
 
-static int open_growing(struct growing *g, const struct cpl_comm *graph,
+static int open_growing(struct group_growing *g, const struct cpl_comm *graph,
                         struct cpl_arena *arena, struct cpl_error *err)
 {
 	int n = graph->ranks;
 
-	*g = (struct growing){.graph = graph};
+	*g = (struct group_growing){.graph = graph};
 	g->of = cpl_arena_take_raw(arena, n, sizeof(*g->of));
 	g->pull = cpl_arena_take(arena, n, sizeof(*g->pull));
 	g->taken = cpl_arena_take(arena, n, sizeof(*g->taken));
@@ -285,7 +285,7 @@ static int try_columns(const struct cpl_comm *comm,
 
 /* The better of groups that grew and of boxes, in of[], if it gains anything on
  * blocks, or columns if they lose nothing: 1; 0, or -1 with err. */
-static int choose(struct growing *g, const struct cpl_comm *comm,
+static int choose(struct group_growing *g, const struct cpl_comm *comm,
                   const int *size, int n, struct cpl_arena *arena, int **of,
                   struct cpl_error *err)
 {
@@ -321,7 +321,7 @@ int cpl_rank_groups_grow(struct cpl_rank_groups *groups,
                     struct cpl_error *err)
 {
 	struct cpl_arena arena = {0};
-	struct growing g;
+	struct group_growing g;
 	int rc = -1, *of = NULL;
 
 	*groups = (struct cpl_rank_groups){0};

@@ -21,7 +21,7 @@ void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
 	         group);
 }
 
-const char *cpl_rank_order_part(const char *text, int part, size_t *length)
+const char *cpl_rank_order_piece(const char *text, int part, size_t *length)
 {
 	size_t all = strlen(text), most = CPL_RANK_ORDER_PART - 1;
 	size_t first = (size_t)part * most;
@@ -71,15 +71,15 @@ char *cpl_rank_order_text(char *const *host, int n_hosts, const int *rank_host,
 	return text;
 }
 
-struct place {
+struct host_name {
 	const char *name;
 	int at;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct place *)a)->name,
-	              ((const struct place *)b)->name);
+	return strcmp(((const struct host_name *)a)->name,
+	              ((const struct host_name *)b)->name);
 }
 
 /* at[h]: where host h of `from` is in `to`. */
@@ -87,19 +87,20 @@ static int find_hosts(const struct cpl_hostlist *from,
                       const struct cpl_hostlist *to, int *at,
                       struct cpl_error *err)
 {
-	struct place *place = malloc(((size_t)to->count + 1) * sizeof(*place));
+	struct host_name *sorted =
+	        malloc(((size_t)to->count + 1) * sizeof(*sorted));
 	int rc = 0;
 
-	if (!place)
+	if (!sorted)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < to->count; i++)
-		place[i] = (struct place){to->name[i], i};
-	qsort(place, (size_t)to->count, sizeof(*place), by_name);
+		sorted[i] = (struct host_name){to->name[i], i};
+	qsort(sorted, (size_t)to->count, sizeof(*sorted), by_name);
 	for (int h = 0; h < from->count && !rc; h++) {
-		struct place key = {.name = from->name[h]};
-		const struct place *found =
-		        bsearch(&key, place, (size_t)to->count, sizeof(*place),
-		                by_name);
+		struct host_name key = {.name = from->name[h]};
+		const struct host_name *found =
+		        bsearch(&key, sorted, (size_t)to->count,
+		                sizeof(*sorted), by_name);
 
 		if (found)
 			at[h] = found->at;
@@ -107,7 +108,7 @@ static int find_hosts(const struct cpl_hostlist *from,
 			rc = cpl_fail(err, "%s is not in the allocation",
 			              key.name);
 	}
-	free(place);
+	free(sorted);
 	return rc;
 }
 
@@ -135,7 +136,7 @@ static int ranks_of(int hosts)
 }
 
 /* One run: of how many ranks, and their host. 0: it is none. */
-static int run(const char **p, int n_hosts, int most, int *host)
+static int read_run(const char **p, int n_hosts, int most, int *host)
 {
 	int n = 1;
 
@@ -154,7 +155,7 @@ static int count_ranks(const char *p, int n_hosts, int most,
 	int ranks = 0;
 
 	for (;; p++) {
-		int host, n = run(&p, n_hosts, most - ranks, &host);
+		int host, n = read_run(&p, n_hosts, most - ranks, &host);
 
 		if (!n)
 			return cpl_fail(err,
@@ -197,7 +198,7 @@ static int parse_runs(const char *p, const int *at, int n_hosts,
 	if (!out->rank_host)
 		return cpl_fail_memory(err);
 	for (; out->ranks < ranks; p++) {
-		int host, n = run(&p, n_hosts, most, &host);
+		int host, n = read_run(&p, n_hosts, most, &host);
 
 		while (n--)
 			out->rank_host[out->ranks++] = at[host];

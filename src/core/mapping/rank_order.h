@@ -28,7 +28,7 @@ void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
                          int part, int component);
 
 /* Where a part of a text begins, and its bytes; 0: there is none. O(text). */
-const char *cpl_rank_order_part(const char *text, int part, size_t *length);
+const char *cpl_rank_order_piece(const char *text, int part, size_t *length);
 
 struct cpl_rank_order {
 	struct cpl_hostlist hosts; /* in the allocation's order */
@@ -74,8 +74,8 @@ enum cpl_rank_file {
 
 /*
  * Write one. weight: [ranks] slots that a rank takes in the rankfile; NULL: one
- * each. 0, or -1 when memory is out; whether it was written `to` knows.
- * O(ranks + hosts).
+ * each. 0, or -1 when memory is out; `to` knows whether it was written. O(ranks
+ * + hosts).
  */
 int cpl_rank_file_write(FILE *to, enum cpl_rank_file file, char *const *host,
                         int n_hosts, const int *rank_host, int ranks,

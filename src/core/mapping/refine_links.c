@@ -22,13 +22,6 @@ struct links {
 	double *weight; /* [links] 1 / bandwidth / largest congestion */
 };
 
-static double power(double x)
-{
-	double x2 = x * x, x4 = x2 * x2;
-
-	return x4 * x4;
-}
-
 /* Scale to the largest congestion, and the sum of powers at that scale. */
 static double scale(struct links *l, double *max, int *hot, int *n_hot)
 {
@@ -46,7 +39,7 @@ static double scale(struct links *l, double *max, int *hot, int *n_hot)
 	for (int64_t i = 0; i < net->n_links && *max > 0; i++) {
 		double x = load[i] * (l->weight[i] /= *max);
 
-		sum += power(x);
+		sum += cpl_load_power(x);
 		if (x >= HOT && *n_hot < MAX_HOT)
 			hot[(*n_hot)++] = (int)i;
 	}
@@ -106,7 +99,8 @@ static void step(struct links *l, struct descent *d)
 		int link = m->touched[i];
 		double x = m->load[link], w = l->weight[link];
 
-		change += power((x + m->change[link]) * w) - power(x * w);
+		change += cpl_load_power((x + m->change[link]) * w) -
+		          cpl_load_power(x * w);
 	}
 	all = change / d->sum + d->price * hops / d->cost;
 	if (all < 0 || all < d->temperature * cpl_swaps_exponential(s)) {

@@ -6,8 +6,8 @@
 #include "mapping/mapping_internal.h"
 #include "traffic/workload.h"
 
-/* Links on the ways between all routers of the job up to which swaps are tried;
- * some 10 ms. */
+/* Links on the paths between all routers of the job up to which swaps are
+ * tried; some 10 ms. */
 #define WAYS (1 << 19)
 /* Changes of loads that are looked at, at the most; as long again. */
 #define WORK_MAX 8000000L
@@ -35,13 +35,6 @@ struct repaired {
 	struct cpl_job_sums sums;
 };
 
-static double power(double x)
-{
-	double x2 = x * x, x4 = x2 * x2;
-
-	return x4 * x4;
-}
-
 /* In parts of the busiest. */
 static void scale(struct repair *s)
 {
@@ -55,11 +48,11 @@ static void scale(struct repair *s)
 		s->hot = i;
 	}
 	for (int i = 0; i < s->bundles.n && s->busiest > 0; i++)
-		s->sum += power(load[i] / s->busiest);
+		s->sum += cpl_load_power(load[i] / s->busiest);
 	s->work += s->bundles.n;
 }
 
-static bool on_way(const struct cpl_bundles *b, int from, int to, int bundle)
+static bool on_path(const struct cpl_bundles *b, int from, int to, int bundle)
 {
 	int64_t pair = (int64_t)from * b->n_stops + to;
 
@@ -84,8 +77,8 @@ static bool loads_hot(struct repair *s, int rank)
 			continue;
 		if (s->hot == cpl_bundles_cable(b, here, false) ||
 		    s->hot == cpl_bundles_cable(b, here, true) ||
-		    on_way(b, b->stop[here], b->stop[there], s->hot) ||
-		    on_way(b, b->stop[there], b->stop[here], s->hot))
+		    on_path(b, b->stop[here], b->stop[there], s->hot) ||
+		    on_path(b, b->stop[there], b->stop[here], s->hot))
 			return true;
 	}
 	return false;
@@ -107,7 +100,8 @@ static bool try_swap(struct repair *s, int a, int b)
 		double y = x + l->change[l->touched[i]];
 
 		good = good && (y <= s->busiest || y <= x);
-		change += power(y / s->busiest) - power(x / s->busiest);
+		change += cpl_load_power(y / s->busiest) -
+		          cpl_load_power(x / s->busiest);
 	}
 	if (!good || change >= -GAIN * s->sum) {
 		cpl_bundle_loads_undo(l);

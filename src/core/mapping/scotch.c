@@ -53,7 +53,7 @@ struct csr {
 	SCOTCH_Num *row, *to, *cost, *size;
 };
 
-struct job {
+struct scotch_job {
 	const struct cpl_map_request *req;
 	struct cpl_arena arena;
 	int n;     /* hosts that have slots */
@@ -71,7 +71,7 @@ static int fail(struct cpl_error *err, const char *what)
 	                complaint[0] ? complaint : "no reason given");
 }
 
-static int take_csr(struct job *j, struct csr *g, int n, int64_t edges,
+static int take_csr(struct scotch_job *j, struct csr *g, int n, int64_t edges,
                     struct cpl_error *err)
 {
 	g->row = cpl_arena_take(&j->arena, n + 1, sizeof(*g->row));
@@ -81,7 +81,7 @@ static int take_csr(struct job *j, struct csr *g, int n, int64_t edges,
 	return j->arena.failed ? cpl_fail_memory(err) : 0;
 }
 
-static int cost_between(const struct job *j, int a, int b)
+static int cost_between(const struct scotch_job *j, int a, int b)
 {
 	const struct cpl_map_request *req = j->req;
 	int from = cpl_network_station(req->net, req->host[j->host[a]]);
@@ -95,7 +95,7 @@ static int cost_between(const struct job *j, int a, int b)
 
 /* What all weights together may be: each pair stands in the graph twice, and no
  * two hosts are farther apart than twice the farthest of one. */
-static double weights_sum(const struct job *j)
+static double weights_sum(const struct scotch_job *j)
 {
 	int farthest = 1;
 
@@ -109,7 +109,7 @@ static double weights_sum(const struct job *j)
 }
 
 /* Bytes as whole numbers of at least 1. */
-static int rank_graph(struct job *j, struct cpl_error *err)
+static int rank_graph(struct scotch_job *j, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = j->req->graph;
 	struct csr *g = &j->ranks;
@@ -151,7 +151,7 @@ static int rank_graph(struct job *j, struct cpl_error *err)
  * side by side: Scotch bisects the hosts alone, which would be strangers
  * without that.
  */
-static struct cpl_comm *join(struct job *j, struct cpl_error *err)
+static struct cpl_comm *join(struct scotch_job *j, struct cpl_error *err)
 {
 	const struct cpl_network *net = j->req->net;
 	struct cpl_comm *hosts = cpl_map_host_graph(j->req, j->host, j->n, err);
@@ -187,7 +187,7 @@ out:
 	return graph;
 }
 
-static int machine_graph(struct job *j, struct cpl_error *err)
+static int machine_graph(struct scotch_job *j, struct cpl_error *err)
 {
 	int first = j->req->net->n_routers;
 	struct cpl_comm *graph = join(j, err);
@@ -234,7 +234,7 @@ static int by_node(const void *a, const void *b, void *arg)
 }
 
 /* Scotch knows whole tori and meshes of equal hosts; 1 when this is one. */
-static bool is_whole_torus(const struct job *j)
+static bool is_whole_torus(const struct scotch_job *j)
 {
 	const struct cpl_network *net = j->req->net;
 
@@ -251,12 +251,12 @@ static bool is_whole_torus(const struct job *j)
 	return true;
 }
 
-static int build_machine(struct job *j, SCOTCH_Arch *arch,
-                         struct cpl_error *err)
+static int build_machine(struct scotch_job *j, SCOTCH_Context *context,
+                         SCOTCH_Arch *arch, struct cpl_error *err)
 {
 	const struct cpl_product *torus = &j->req->net->product;
 	SCOTCH_Num dim[CPL_NETWORK_MAX_DIMS];
-	SCOTCH_Graph graph;
+	SCOTCH_Graph graph, bound;
 	SCOTCH_Strat strat;
 	struct csr *g = &j->machine;
 	int rc;
@@ -275,19 +275,22 @@ static int build_machine(struct job *j, SCOTCH_Arch *arch,
 		return -1;
 	SCOTCH_graphInit(&graph);
 	SCOTCH_stratInit(&strat);
+	SCOTCH_graphInit(&bound);
 	rc = SCOTCH_graphBuild(&graph, 0, g->n, g->row, NULL, g->size, NULL,
-	                       g->n_edges, g->to, g->cost);
+	                       g->n_edges, g->to, g->cost) ||
+	     SCOTCH_contextBindGraph(context, &graph, &bound);
 	if (!rc)
-		rc = j->n > TABLE_MAX ? SCOTCH_archBuild2(arch, &graph, j->n,
+		rc = j->n > TABLE_MAX ? SCOTCH_archBuild2(arch, &bound, j->n,
 		                                          j->terminal)
-		                      : SCOTCH_archBuild0(arch, &graph, j->n,
+		                      : SCOTCH_archBuild0(arch, &bound, j->n,
 		                                          j->terminal, &strat);
 	SCOTCH_stratExit(&strat);
+	SCOTCH_graphExit(&bound);
 	SCOTCH_graphExit(&graph);
 	return rc ? fail(err, "makes no architecture of the network") : 0;
 }
 
-static int map_ranks(struct job *j, struct cpl_error *err)
+static int map_ranks(struct scotch_job *j, struct cpl_error *err)
 {
 	struct csr *g = &j->ranks;
 	SCOTCH_Context context;
@@ -313,7 +316,7 @@ static int map_ranks(struct job *j, struct cpl_error *err)
 	if (rc)
 		rc = fail(err, "does not take the ranks");
 	else
-		rc = build_machine(j, &arch, err);
+		rc = build_machine(j, &context, &arch, err);
 	if (!rc && (SCOTCH_stratGraphMapBuild(&strat, SCOTCH_STRATQUALITY, j->n,
 	                                      0.001) ||
 	            SCOTCH_graphMap(&bound, &arch, &strat, j->part)))
@@ -327,7 +330,8 @@ static int map_ranks(struct job *j, struct cpl_error *err)
 }
 
 /* Ranks above a host's slots to the nearest free ones, highest first. */
-static int keep_slots(struct job *j, int *rank_host, struct cpl_error *err)
+static int keep_slots(struct scotch_job *j, int *rank_host,
+                      struct cpl_error *err)
 {
 	const struct cpl_map_request *req = j->req;
 	struct cpl_distance d;
@@ -360,7 +364,7 @@ static int keep_slots(struct job *j, int *rank_host, struct cpl_error *err)
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	struct job j = {.req = req};
+	struct scotch_job j = {.req = req};
 	int ranks = req->graph->ranks, rc = -1;
 
 	j.host = cpl_arena_take(&j.arena, req->n_hosts, sizeof(*j.host));

@@ -10,7 +10,7 @@
 #define TILES_MAX 20000
 
 /* The job's slots and ranks, and arrays to sort them. */
-struct job {
+struct tile_job {
 	const struct cpl_map_request *req;
 	int ranks, n_dims; /* T included, the last */
 	int length[CPL_TILE_MAX_DIMS];
@@ -23,7 +23,7 @@ struct job {
 	struct cpl_distance distance;
 };
 
-static int list_slots(struct job *j)
+static int list_slots(struct tile_job *j)
 {
 	const struct cpl_map_request *req = j->req;
 	int at[CPL_TILE_MAX_DIMS], low[CPL_TILE_MAX_DIMS], n = 0;
@@ -64,7 +64,7 @@ static int list_slots(struct job *j)
 }
 
 /* The i-th rank to the i-th slot, in the order of their keys. */
-static void pair(struct job *j, int *rank_host)
+static void pair(struct tile_job *j, int *rank_host)
 {
 	cpl_keyed_sort(j->slot, j->ranks);
 	cpl_keyed_sort(j->rank, j->ranks);
@@ -84,12 +84,12 @@ static uint64_t join(const int *at, const int *length, const int *order, int n)
 	return key;
 }
 
-static int dim_of(const struct job *j, int letter)
+static int dim_of(const struct tile_job *j, int letter)
 {
 	return letter < 0 ? j->n_dims - 1 : letter;
 }
 
-static void lay_order(struct job *j, const int *order, int *rank_host)
+static void lay_order(struct tile_job *j, const int *order, int *rank_host)
 {
 	for (int i = 0; i < j->ranks; i++) {
 		const int *at = j->at + (size_t)i * (size_t)j->n_dims;
@@ -103,8 +103,8 @@ static void lay_order(struct job *j, const int *order, int *rank_host)
 
 /* Number of the tile, then position in the tile. */
 static uint64_t tile_key(const int *at, const int *length, const int *tile,
-                        const struct cpl_tile_option *tilts,
-                        const struct job *j, int n)
+                         const struct cpl_tile_option *tilts,
+                         const struct tile_job *j, int n)
 {
 	int outside[CPL_TILE_MAX_DIMS], inside[CPL_TILE_MAX_DIMS];
 	int count[CPL_TILE_MAX_DIMS];
@@ -130,7 +130,7 @@ static uint64_t tile_key(const int *at, const int *length, const int *tile,
 	       join(inside, tile, NULL, n);
 }
 
-static void lay_tiles(struct job *j, const struct cpl_tile_option *o,
+static void lay_tiles(struct tile_job *j, const struct cpl_tile_option *o,
                       int *rank_host)
 {
 	for (int i = 0; i < j->ranks; i++) {
@@ -149,7 +149,7 @@ static void lay_tiles(struct job *j, const struct cpl_tile_option *o,
 	pair(j, rank_host);
 }
 
-static int check_fit(const struct job *j, const struct cpl_tile_option *o,
+static int check_fit(const struct tile_job *j, const struct cpl_tile_option *o,
                      struct cpl_error *err)
 {
 	int64_t box = 1;
@@ -188,7 +188,7 @@ static int check_fit(const struct job *j, const struct cpl_tile_option *o,
 	return 0;
 }
 
-static double hop_bytes(struct job *j, const int *rank_host)
+static double hop_bytes(struct tile_job *j, const int *rank_host)
 {
 	const struct cpl_comm *graph = j->req->graph;
 	const int *leaf = j->distance.leaf;
@@ -205,7 +205,7 @@ static double hop_bytes(struct job *j, const int *rank_host)
 
 /* The tile of that volume with the least surface, as few cuts of the last
  * dimension as possible where `thick`. */
-struct shape {
+struct tile_shape {
 	int n, thick;
 	const int *length;
 	int now[CPL_TILE_MAX_DIMS], *best;
@@ -213,7 +213,7 @@ struct shape {
 	int left; /* tiles to look at */
 };
 
-static void try_shapes(struct shape *s, int d, int64_t volume)
+static void try_shapes(struct tile_shape *s, int d, int64_t volume)
 {
 	if (d == s->n) {
 		double surface = 0;
@@ -240,7 +240,7 @@ static void try_shapes(struct shape *s, int d, int64_t volume)
 
 static bool shape(const int *length, int n, int thick, int64_t volume, int *out)
 {
-	struct shape s = {
+	struct tile_shape s = {
 	        .n = n,
 	        .thick = thick,
 	        .length = length,
@@ -253,12 +253,12 @@ static bool shape(const int *length, int n, int thick, int64_t volume, int *out)
 	return s.least >= 0;
 }
 
-struct choice {
+struct tile_choice {
 	int *rank_host, *tried;
 	double least;
 };
 
-static void consider(struct job *j, struct choice *c)
+static void consider(struct tile_job *j, struct tile_choice *c)
 {
 	double cost = hop_bytes(j, c->tried);
 
@@ -270,8 +270,8 @@ static void consider(struct job *j, struct choice *c)
 
 /* A grid of ranks: equal volumes cut out of it and of the machine, as cubic as
  * they can be. */
-static void try_tiles(struct job *j, const struct cpl_grid *grid,
-                      struct choice *c)
+static void try_tiles(struct tile_job *j, const struct cpl_grid *grid,
+                      struct tile_choice *c)
 {
 	struct cpl_tile_option o = {.n_box = grid->n_dims, .n_on = j->n_dims};
 
@@ -292,9 +292,9 @@ static void try_tiles(struct job *j, const struct cpl_grid *grid,
 
 /* No option: the best by hop-bytes of the two orders of Blue Gene/Q, and of
  * tiles where the ranks make up a grid. */
-static int choose(struct job *j, int *rank_host, struct cpl_error *err)
+static int choose(struct tile_job *j, int *rank_host, struct cpl_error *err)
 {
-	struct choice c = {
+	struct tile_choice c = {
 	        .rank_host = rank_host,
 	        .tried = cpl_arena_take(&j->arena, j->ranks, sizeof(int)),
 	        .least = -1,
@@ -324,7 +324,7 @@ static int choose(struct job *j, int *rank_host, struct cpl_error *err)
 }
 
 /* What the option says. */
-static int obey(struct job *j, int *rank_host, struct cpl_error *err)
+static int obey(struct tile_job *j, int *rank_host, struct cpl_error *err)
 {
 	struct cpl_tile_option o;
 
@@ -343,7 +343,7 @@ static int obey(struct job *j, int *rank_host, struct cpl_error *err)
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	struct job j = {.req = req, .ranks = req->graph->ranks};
+	struct tile_job j = {.req = req, .ranks = req->graph->ranks};
 	int rc = -1;
 
 	if (!list_slots(&j))

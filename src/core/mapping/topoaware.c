@@ -11,7 +11,7 @@
  * means of orders 2 and 3 are left multiplied by their divisor, and so is the
  * criticality.
  */
-struct table {
+struct estimate_table {
 	struct cpl_clusters *t;
 	int order;
 	double *f;        /* [n * n] estimate, order 1 or 2 */
@@ -30,7 +30,7 @@ struct table {
 };
 
 /* Sum, minimum and its target of one row. */
-static void scan(struct table *s, int cluster)
+static void scan(struct estimate_table *s, int cluster)
 {
 	const double *f = s->f + (size_t)cluster * (size_t)s->t->n;
 	double sum = 0, min = 0;
@@ -61,7 +61,7 @@ static void scan(struct table *s, int cluster)
 }
 
 /* Is cluster a's mean further above its minimum than b's? */
-static bool more_critical(const struct table *s, int a, int b)
+static bool more_critical(const struct estimate_table *s, int a, int b)
 {
 	double x = s->sum[a] - s->n_fit[a] * s->min[a];
 	double y = s->sum[b] - s->n_fit[b] * s->min[b];
@@ -72,7 +72,7 @@ static bool more_critical(const struct table *s, int a, int b)
 }
 
 /* -1: out of time. */
-static int most_critical(struct table *s)
+static int most_critical(struct estimate_table *s)
 {
 	int best = -1;
 
@@ -91,7 +91,7 @@ static int most_critical(struct table *s)
 	return best;
 }
 
-static void take_target(struct table *s, int target)
+static void take_target(struct estimate_table *s, int target)
 {
 	struct cpl_clusters *t = s->t;
 	int i = 0;
@@ -109,7 +109,8 @@ static void take_target(struct table *s, int target)
 }
 
 /* The row of a cluster whose partner came to lie on `target`. */
-static void update_row(struct table *s, int cluster, int target, double bytes)
+static void update_row(struct estimate_table *s, int cluster, int target,
+                       double bytes)
 {
 	struct cpl_clusters *t = s->t;
 	const float *row = cpl_clusters_row(t, target);
@@ -125,7 +126,7 @@ static void update_row(struct table *s, int cluster, int target, double bytes)
 }
 
 /* The next target that attains the minimum, which there is. */
-static int next_arg(const struct table *s, int cluster)
+static int next_arg(const struct estimate_table *s, int cluster)
 {
 	const double *f = s->f + (size_t)cluster * (size_t)s->t->n;
 	int p = s->arg[cluster];
@@ -137,7 +138,7 @@ static int next_arg(const struct table *s, int cluster)
 	return p;
 }
 
-static void put(struct table *s, int cluster, int target)
+static void put_cluster(struct estimate_table *s, int cluster, int target)
 {
 	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
@@ -170,7 +171,7 @@ static void put(struct table *s, int cluster, int target)
 }
 
 /* False: out of time. */
-static bool start(struct table *s)
+static bool start(struct estimate_table *s)
 {
 	struct cpl_clusters *t = s->t;
 	const struct cpl_comm *graph = t->graph;
@@ -202,7 +203,7 @@ static bool start(struct table *s)
 static int assign_by(struct cpl_clusters *t, int *target_of, int order,
                      struct cpl_error *err)
 {
-	struct table s = {.t = t, .order = order};
+	struct estimate_table s = {.t = t, .order = order};
 
 	if (t->n > TARGETS_MAX)
 		return cpl_fail(err,
@@ -231,7 +232,7 @@ static int assign_by(struct cpl_clusters *t, int *target_of, int order,
 		if (cluster < 0)
 			break;
 		target_of[cluster] = s.arg[cluster];
-		put(&s, cluster, s.arg[cluster]);
+		put_cluster(&s, cluster, s.arg[cluster]);
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #define MAX_LEVELS 128
 
-struct tree {
+struct target_tree {
 	const struct cpl_network *net;
 	int n_levels; /* below the root, the coarsest first */
 	/* Torus: boxes of one level, in routers. */
@@ -17,7 +17,7 @@ struct tree {
 };
 
 /* Boxes of one router doubled dimension after dimension up to the whole. */
-static void torus_levels(struct tree *t)
+static void torus_levels(struct target_tree *t)
 {
 	const struct cpl_product *torus = &t->net->product;
 	int box[MAX_LEVELS][CPL_NETWORK_MAX_DIMS], n = 0;
@@ -46,8 +46,8 @@ static void torus_levels(struct tree *t)
 }
 
 /* Breadth-first from `start`; the last router reached, and how many. */
-static int visit(const struct cpl_comm *routers, int start, struct tree *t,
-                 int *queue, int *reached)
+static int visit(const struct cpl_comm *routers, int start,
+                 struct target_tree *t, int *queue, int *reached)
 {
 	int n = 0;
 
@@ -76,7 +76,7 @@ static int visit(const struct cpl_comm *routers, int start, struct tree *t,
 
 /* A graph that is a tree hangs from the middle of its longest path. Others have
  * no level but that of the routers. */
-static int graph_levels(struct tree *t, struct cpl_arena *arena,
+static int graph_levels(struct target_tree *t, struct cpl_arena *arena,
                         struct cpl_error *err)
 {
 	int n = t->net->n_routers, at, reached, half;
@@ -107,7 +107,7 @@ static int graph_levels(struct tree *t, struct cpl_arena *arena,
 	return 0;
 }
 
-static int make_levels(struct tree *t, struct cpl_arena *arena,
+static int make_levels(struct target_tree *t, struct cpl_arena *arena,
                        struct cpl_error *err)
 {
 	if (cpl_network_product(t->net))
@@ -121,7 +121,7 @@ static int make_levels(struct tree *t, struct cpl_arena *arena,
 
 /* The object of a level that a router is in: the number among all of the level
  * need not be dense. Level 0 is the coarsest below the root. */
-static int object_of(const struct tree *t, int router, int level)
+static int object_of(const struct target_tree *t, int router, int level)
 {
 	const struct cpl_product *product = cpl_network_product(t->net);
 	int id = 0, at = router;
@@ -141,14 +141,14 @@ static int object_of(const struct tree *t, int router, int level)
 	return at;
 }
 
-struct key {
+struct tree_key {
 	const int *path; /* [levels] */
 	int n, target;
 };
 
 static int by_path(const void *a, const void *b)
 {
-	const struct key *x = a, *y = b;
+	const struct tree_key *x = a, *y = b;
 
 	for (int l = 0; l < x->n; l++)
 		if (x->path[l] != y->path[l])
@@ -157,13 +157,13 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Targets in the order of the tree, and the levels at which it branches. */
-static int build(const struct tree *t, struct cpl_clusters *clusters,
+static int build(const struct target_tree *t, struct cpl_clusters *clusters,
                  struct cpl_tree *out, int *order, struct cpl_error *err)
 {
 	size_t n = (size_t)clusters->n, levels = (size_t)t->n_levels;
 	int *path = cpl_arena_take(&clusters->arena, (int64_t)(n * levels),
 	                           sizeof(*path));
-	struct key *key = cpl_clusters_take(clusters, sizeof(*key));
+	struct tree_key *key = cpl_clusters_take(clusters, sizeof(*key));
 	int last = 1;
 
 	if (clusters->arena.failed)
@@ -173,7 +173,8 @@ static int build(const struct tree *t, struct cpl_clusters *clusters,
 	for (size_t p = 0; p < n; p++) {
 		int router = cpl_network_router(t->net, clusters->node[p]);
 
-		key[p] = (struct key){path + p * levels, t->n_levels, (int)p};
+		key[p] = (struct tree_key){path + p * levels, t->n_levels,
+		                           (int)p};
 		for (int l = 0; l < t->n_levels; l++)
 			path[p * levels + (size_t)l] = object_of(t, router, l);
 	}
@@ -202,7 +203,7 @@ static int build(const struct tree *t, struct cpl_clusters *clusters,
 static int assign(struct cpl_clusters *clusters, int *target_of,
                   struct cpl_error *err)
 {
-	struct tree t = {.net = clusters->req->net};
+	struct target_tree t = {.net = clusters->req->net};
 	struct cpl_tree tree = {0};
 	int *order = cpl_clusters_take(clusters, sizeof(*order));
 	int *slot = cpl_clusters_take(clusters, sizeof(*slot));

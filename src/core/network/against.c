@@ -23,7 +23,7 @@ static int unit_of(const struct trial *t, int node)
 	return t->level ? cpl_level_unit(t->level, router) : router;
 }
 
-/* Units of a switch's nodes that the network has: how many. */
+/* List the units of a switch's nodes that the network has; how many. */
 static int list_units(const struct trial *t, int leaf)
 {
 	const struct cpl_hostlist *hosts = &t->view->leaf[leaf].hosts;
@@ -56,13 +56,13 @@ static int most_common(int *unit, int n, int *times)
 	return best;
 }
 
-struct place {
+struct unit_leaf {
 	int unit, leaf;
 };
 
 static int by_unit(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct unit_leaf *x = a, *y = b;
 
 	if (x->unit != y->unit)
 		return x->unit < y->unit ? -1 : 1;
@@ -75,12 +75,12 @@ static int64_t find_same(const struct trial *t, struct cpl_against *out)
 {
 	int n = t->view->n_leaves;
 	int64_t nodes = 0;
-	struct place *place = malloc(((size_t)n + 1) * sizeof(*place));
+	struct unit_leaf *place = malloc(((size_t)n + 1) * sizeof(*place));
 
 	if (!place)
 		return -1;
 	for (int i = 0; i < n; i++)
-		place[i] = (struct place){t->most[i], i};
+		place[i] = (struct unit_leaf){t->most[i], i};
 	qsort(place, (size_t)n, sizeof(*place), by_unit);
 	for (int i = 1; i < n; i++) {
 		int a = place[i - 1].leaf, b = place[i].leaf;

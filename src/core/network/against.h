@@ -2,8 +2,8 @@
 /*
  * A network file against the Slurm that runs: which nodes only one of them has,
  * and which are together on a switch in one only. Slurm's switches may be the
- * routers of the network or units of one of its levels, chassis or groups: that
- * level is taken with which they agree best, the finest of several.
+ * routers of the network or units of one of its levels, chassis or groups: the
+ * level with which they agree best is taken, the finest of several.
  */
 #ifndef CPL_NETWORK_AGAINST_H
 #define CPL_NETWORK_AGAINST_H
@@ -37,8 +37,8 @@ struct cpl_against {
 	int n_same;
 };
 
-/* Into out, for cpl_against_free, failed or not. 0, or -1 with err (memory).
- * O(levels * nodes * log). */
+/* Compare into out, which is for cpl_against_free in either case. 0, or -1 with
+ * err (memory). O(levels * nodes * log). */
 int cpl_network_against(const struct cpl_network *net,
                         const struct cpl_slurm_view *view,
                         struct cpl_against *out, struct cpl_error *err);

@@ -3,8 +3,8 @@
 #include "network/network.h"
 #include "network/type.h"
 
-/* Numbers below are ratios to others, as is the 1 of what is not stated; links of
- * computers carry more than 8 Mbit/s, and less than 80 Tbit/s. */
+/* Numbers up to this are ratios to others, as is the 1 where nothing is stated:
+ * links of computers carry more than 8 Mbit/s, and less than 80 Tbit/s. */
 #define RATIO_MAX 10
 #define LEAST_PLAUSIBLE 1e6
 #define MOST_PLAUSIBLE 1e13
@@ -32,14 +32,14 @@ static double rate_of(const struct cpl_network *net, int64_t i,
 }
 
 /* The least and the largest of the links that there are. */
-struct range {
+struct rate_range {
 	double least, most;
 	const char *least_name, *most_name;
 };
 
-static struct range range_of(const struct cpl_network *net)
+static struct rate_range range_of(const struct cpl_network *net)
 {
-	struct range r = {.least_name = NULL};
+	struct rate_range r = {.least_name = NULL};
 
 	for (int64_t i = 0; i < n_rates(net); i++) {
 		const char *name;
@@ -62,7 +62,7 @@ static struct range range_of(const struct cpl_network *net)
 
 bool cpl_network_has_bandwidths(const struct cpl_network *net)
 {
-	struct range r = range_of(net);
+	struct rate_range r = range_of(net);
 
 	return r.least != 1 || r.most != 1;
 }
@@ -70,20 +70,20 @@ bool cpl_network_has_bandwidths(const struct cpl_network *net)
 int cpl_network_check_bandwidths(const struct cpl_network *net,
                                  struct cpl_error *err)
 {
-	struct range r = range_of(net);
+	struct rate_range r = range_of(net);
 
 	if (r.least != 1 || r.most < LEAST_PLAUSIBLE)
 		return 0;
 	return cpl_fail(err,
 	                "bandwidth: \"%s\" is not stated and would be 1 byte/s "
-	                "beside %g of \"%s\"; state all of them or none",
+	                "next to %g of \"%s\"; state all of them or none",
 	                r.least_name, r.most, r.most_name);
 }
 
 int cpl_network_doubt_bandwidths(const struct cpl_network *net,
                                  struct cpl_error *err)
 {
-	struct range r = range_of(net);
+	struct rate_range r = range_of(net);
 
 	if (r.most > MOST_PLAUSIBLE)
 		return cpl_fail(err,

@@ -37,7 +37,8 @@ static int nodes_of(const struct cpl_network *net, int router)
 	return net->router_first[router + 1] - net->router_first[router];
 }
 
-/* One cabinet after the other, full of nodes; then of ports. */
+/* Routers fill one cabinet after the other: those with nodes by nodes, the
+ * others by ports. */
 static void stand(struct floor *f)
 {
 	const struct cpl_network *net = f->net;
@@ -53,7 +54,7 @@ static void stand(struct floor *f)
 		ports += f->ports[r];
 		f->cabinet[r] = cabinet;
 	}
-	/* As many ports as those of nodes have. */
+	/* The other cabinets have as many ports as those with nodes. */
 	room = ceil(ports / (cabinet + 1));
 	used = room;
 	for (int r = net->n_node_routers; r < net->n_routers; r++) {

@@ -19,7 +19,7 @@
 
 #include "network/network.h"
 
-/* Prices and lengths by name: one table for what sets and tells them. */
+/* Prices and lengths by name: one table to set and to print them. */
 enum cpl_price {
 	CPL_PRICE_ROUTER,         /* of a router */
 	CPL_PRICE_PORT,           /* and of each of its ports in use */

@@ -163,7 +163,8 @@ static int read_text(const json_t *root, const char *key, const char *absent,
 
 static int allocate_links(struct cpl_network *net, struct cpl_error *err)
 {
-	/* One more, so that a network without links is no special case. */
+	/* One item more is allocated, so that a network without links is no
+	 * special case. */
 	size_t n = (size_t)net->n_links + 1;
 
 	net->link_from = malloc(n * sizeof(*net->link_from));
@@ -177,7 +178,7 @@ static int allocate_links(struct cpl_network *net, struct cpl_error *err)
 	return 0;
 }
 
-/* What routings know that adapt as switches do. */
+/* Read what routings need that adapt as switches do. */
 static int read_adaptive(struct cpl_network *net, const json_t *root,
                          struct cpl_error *err)
 {
@@ -224,6 +225,9 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 		return -1;
 	if (!net->n_node_routers)
 		net->n_node_routers = net->n_routers;
+	if (type->flags & CPL_NETWORK_NEXT_LINKS &&
+	    cpl_network_check_next_links(net, err))
+		return -1;
 	if (net->nodes_per_router > CPL_HOSTLIST_MAX / net->n_node_routers)
 		return cpl_fail(err,
 		                "%d routers of \"nodes_per_router\" %d make "
@@ -239,10 +243,11 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	    allocate_links(net, err))
 		return -1;
 	if (type->links(net, err) || cpl_network_check_bandwidths(net, err) ||
-	    (type->flags & CPL_NETWORK_WAYS && cpl_network_find_ways(net, err)))
+	    (type->flags & CPL_NETWORK_NEXT_LINKS &&
+	     cpl_network_find_next_links(net, err)))
 		return -1;
 	return cpl_network_read_routes(net, root, path, err) ||
-	                       cpl_ports_part(net, err)
+	                       cpl_ports_fractions(net, err)
 	               ? -1
 	               : 0;
 }
@@ -295,10 +300,10 @@ void cpl_network_free(struct cpl_network *net)
 		net->type->release(net);
 	cpl_ports_free(net);
 	free(net->product.out);
-	free(net->ways.first);
-	free(net->ways.out);
-	free(net->ways.next);
-	free(net->ways.twin);
+	free(net->next_links.first);
+	free(net->next_links.out);
+	free(net->next_links.next);
+	free(net->next_links.twin);
 	cpl_network_free_routes(net->routes);
 	if (net->node_name)
 		for (int node = 0; node < net->n_nodes; node++)

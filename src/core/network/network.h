@@ -5,6 +5,10 @@
  * are numbered class by class. Injection and ejection are indexed by node id
  * and kept apart.
  */
+/* Tests: bandwidths nodes shape dragonfly* hyperx* torus* in test_network;
+ * dragonfly/kinds* in test_dragonfly_kinds; next_links routes in test_graph;
+ * stations in test_ports; against in golden/against.t; cost in
+ * golden/networks.t. */
 #ifndef CPL_NETWORK_NETWORK_H
 #define CPL_NETWORK_NETWORK_H
 
@@ -33,23 +37,35 @@ enum cpl_port_use {
 	CPL_PORTS_FIRST,   /* all ranks port 0 */
 };
 
+/* What a network type has for routings, and what a routing needs of a type: the
+ * flags of both. */
+enum cpl_network_has {
+	CPL_NETWORK_PRODUCT = 1,    /* net->product */
+	CPL_NETWORK_NEXT_LINKS = 2, /* net->next_links */
+	CPL_NETWORK_TABLES = 4,     /* net->routes, where the file names some */
+	CPL_NETWORK_GROUPS = 8,     /* groups, links between each two */
+	CPL_NETWORK_SPREAD = 16,    /* the type's spread: no need to set it */
+	CPL_NETWORK_IRREGULAR = 32, /* see cpl_network_type_is_irregular */
+	CPL_NETWORK_FLAGS = 63,     /* all of these */
+};
+
 /* Links of a class have ids first .. first + count - 1. */
 struct cpl_link_class {
 	char name[16]; /* "row", "dim0" ... */
 	int64_t first, count;
-	/* Of each link; 1 but inside a dragonfly's groups. Reports of bytes
-	 * count cables, averages of congestion count links. */
+	/* Cables of each link: 1 but inside a dragonfly's groups. Reports of
+	 * bytes count cables, averages of congestion count links. */
 	int cables;
 	double bandwidth; /* bytes/s of a link's cables together */
 };
 
-/* Paths of fewest hops through any network, see network/ways.c. */
-struct cpl_way_table {
+/* Paths of fewest hops through any network, see network/next_links.c. */
+struct cpl_next_links {
 	/* Links to the routers next to one, the lowest of parallel ones, in the
 	 * order of these routers: out[first[router]] .. */
 	int *first, *out; /* [n_routers + 1] */
 	/* next[to * n_routers + router]: which of these leads towards router
-	 * `to` (with nodes); of several ways the lowest. */
+	 * `to` (with nodes); of several paths the lowest. */
 	uint16_t *next;
 	int *twin; /* [n_links] next link with the same ends, -1: none */
 };
@@ -103,8 +119,8 @@ struct cpl_network {
 	char *name;
 	const struct cpl_network_type *type;
 	char *routing;        /* as stated in the file, NULL: type's default */
-	/* Where flows leave minimal ways, see routing/progressive: bytes, and
-	 * how much longer other ways count. */
+	/* Where flows leave minimal paths, see routing/progressive: bytes, and
+	 * how much longer other paths count. */
 	double detour_threshold, detour_weight;
 	int n_routers;
 	int n_node_routers;   /* routers 0 .. this - 1 may have nodes */
@@ -116,7 +132,8 @@ struct cpl_network {
 	enum cpl_port_use port_use;
 	/* Bytes/s to the router and back, by port. */
 	double port_bandwidth[CPL_NETWORK_MAX_PORTS];
-	/* Of what a node sends and gets, where its ranks are not told apart. */
+	/* By port, the part of what a node sends and gets, where its ranks are
+	 * not told apart. */
 	double port_share[CPL_NETWORK_MAX_PORTS];
 	/* By node and port, where nodes differ in it; else NULL. */
 	double *cable_bandwidth;
@@ -124,15 +141,15 @@ struct cpl_network {
 	int *router_first;    /* [n_routers + 1] into router_node */
 	int *router_node;     /* nodes of the routers by their first port, by
 	                       * id */
-	/* Nodes on the same routers, port by port, with no link on their way to
-	 * each other, are at one station. NULL: nodes have one port; the router
-	 * is the station. */
+	/* Nodes on the same routers, port by port, with no link between them,
+	 * are at one station. NULL: nodes have one port; the router is the
+	 * station. */
 	int n_stations;
 	int *station_of;     /* [n_nodes] */
 	int *station_router; /* [n_stations * n_ports] */
-	/* The same network with each port a node of its own, cable by cable, as
-	 * ranks see it that use one port each; it has no names. NULL: nodes have
-	 * one port, or their ranks all use the same. */
+	/* The same network with each port as a node of its own, cable by cable:
+	 * ranks that use one port each see it so. It has no names. NULL: nodes
+	 * have one port, or their ranks all use the same. */
 	struct cpl_network *by_port;
 	struct cpl_product product; /* n_dims 0: is none */
 	int n_levels;         /* coarsest first */
@@ -147,14 +164,14 @@ struct cpl_network {
 	char **node_name;     /* [n_nodes]; NULL entry: port without a node */
 	struct cpl_node_index *index;
 	struct cpl_route_table *routes; /* NULL: the file names none */
-	struct cpl_way_table ways; /* of types that ask for them */
+	struct cpl_next_links next_links; /* of types that ask for them */
 	/* The type's own data, see its header. */
 	unsigned char own[] __attribute__((aligned(16)));
 };
 
 /* Load network.json, or parse the same text (name for messages), for
- * cpl_network_free; NULL with err. Whether the routing that it names exists is
- * cpl_routing_find's to say. O(nodes + links). */
+ * cpl_network_free; NULL with err. cpl_routing_find says whether the routing
+ * that it names exists. O(nodes + links). */
 struct cpl_network *cpl_network_load(const char *path, struct cpl_error *err);
 struct cpl_network *cpl_network_parse(const char *text, size_t length,
 				      const char *name, struct cpl_error *err);
@@ -169,7 +186,7 @@ bool cpl_network_type_has(const struct cpl_network_type *type,
 			  const char *level);
 /* Are they products of dimensions? */
 bool cpl_network_type_is_product(const struct cpl_network_type *type);
-/* Is it for its links, not its levels, to say how routers are joined? */
+/* Do its links say how routers are joined, rather than its levels? */
 bool cpl_network_type_is_irregular(const struct cpl_network_type *type);
 
 /* Node id of a host name, or -1 when the network does not have it. O(1). */
@@ -177,11 +194,12 @@ int cpl_network_node(const struct cpl_network *net, const char *host);
 /* How many nodes there are: those with a name. O(n_nodes). */
 int cpl_network_hosts(const struct cpl_network *net);
 
-/* net->ways: the link from a router towards another that has nodes. O(1). */
+/* net->next_links: the link from a router towards another that has nodes. O(1).
+ */
 static inline int cpl_network_next_link(const struct cpl_network *net,
 					int router, int to)
 {
-	const struct cpl_way_table *w = &net->ways;
+	const struct cpl_next_links *w = &net->next_links;
 
 	return w->out[w->first[router] +
 		      w->next[(int64_t)to * net->n_routers + router]];
@@ -198,12 +216,12 @@ static inline double cpl_network_link_bandwidth(const struct cpl_network *net,
  * nodes where those differ), as the next two. */
 bool cpl_network_has_bandwidths(const struct cpl_network *net);
 
-/* Cables of which none is stated, which are 1 byte/s, beside others of bytes/s
- * are refused, as they are in every file. 0, or -1 with err. */
+/* Cables without a stated bandwidth, which are 1 byte/s, are refused where
+ * others have one, as in every file. 0, or -1 with err. */
 int cpl_network_check_bandwidths(const struct cpl_network *net,
                                  struct cpl_error *err);
 
-/* -1: no such links are made, and err says which unit may be meant; else 0. */
+/* -1: nobody makes such links, and err says which unit may be meant; else 0. */
 int cpl_network_doubt_bandwidths(const struct cpl_network *net,
                                  struct cpl_error *err);
 
@@ -242,7 +260,8 @@ cpl_network_judged(const struct cpl_network *net)
 	return net->by_port ? net->by_port : net;
 }
 
-/* And how many of its nodes a node is: number node * that on. O(1). */
+/* How many nodes of that network a node is: they begin with node * that number.
+ * O(1). */
 static inline int cpl_network_judged_ports(const struct cpl_network *net)
 {
 	return net->by_port ? net->n_ports : 1;
@@ -258,7 +277,7 @@ static inline double cpl_network_port_bandwidth(const struct cpl_network *net,
 						     : cable % net->n_ports];
 }
 
-/* Station of a node: what ways between nodes, whose ranks are not told apart,
+/* Station of a node: what paths between nodes, whose ranks are not told apart,
  * depend on. O(1). */
 static inline int cpl_network_station(const struct cpl_network *net, int node)
 {
@@ -278,7 +297,7 @@ static inline int cpl_network_station_router(const struct cpl_network *net,
 
 /* Part of the bytes between nodes that goes from port p to port q, where ranks
  * are not told apart. O(1). */
-static inline double cpl_network_port_part(const struct cpl_network *net,
+static inline double cpl_network_port_fraction(const struct cpl_network *net,
 					   int p, int q)
 {
 	if (net->port_use == CPL_PORTS_SPREAD)
@@ -301,16 +320,16 @@ static inline struct cpl_nodes cpl_network_nodes(const struct cpl_network *net,
 				  net->router_first[router + 1] - first};
 }
 
-/* Places for ports of nodes at a router, numbered on from router to router: the
- * ids of its nodes where these have one port. O(1). */
-struct cpl_places {
+/* Slots for ports of nodes at a router, numbered on from router to router; they
+ * are the ids of its nodes where nodes have one port. O(1). */
+struct cpl_node_slots {
 	int first, n;
 };
 
-static inline struct cpl_places
-cpl_network_places(const struct cpl_network *net, int router)
+static inline struct cpl_node_slots
+cpl_network_slots(const struct cpl_network *net, int router)
 {
-	return (struct cpl_places){router * net->nodes_per_router,
+	return (struct cpl_node_slots){router * net->nodes_per_router,
 				   net->nodes_per_router};
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/packed.h"
 #include "network/type.h"
 
 int cpl_network_join_nodes(struct cpl_network *net, struct cpl_error *err)
@@ -52,13 +53,13 @@ static int take_hosts(struct cpl_network *net, const char *text, int first,
 	return n;
 }
 
-/* The names in the order of routers and their places. */
-static void seat_hosts(struct cpl_network *net, struct cpl_hostlist *list)
+/* Give nodes the names in the order of routers and their slots. */
+static void attach_hosts(struct cpl_network *net, struct cpl_hostlist *list)
 {
 	int n = 0;
 
 	for (int router = 0; router < net->n_node_routers; router++)
-		for (int p = 0; p < cpl_network_places_of(net, router); p++) {
+		for (int p = 0; p < cpl_network_slots_of(net, router); p++) {
 			net->node_name[router * net->nodes_per_router + p] =
 			        list->name[n];
 			list->name[n++] = NULL;
@@ -72,16 +73,16 @@ static int read_node_list(struct cpl_network *net, const char *text,
 	int places = 0, n;
 
 	for (int router = 0; router < net->n_node_routers; router++)
-		places += cpl_network_places_of(net, router);
+		places += cpl_network_slots_of(net, router);
 	if (cpl_hostlist_parse(&list, text, err))
 		return cpl_fail_prefix(err, "\"nodes\": ");
 	n = list.count;
 	if (n == places)
-		seat_hosts(net, &list);
+		attach_hosts(net, &list);
 	cpl_hostlist_free(&list);
 	if (n == places)
 		return 0;
-	if (net->type->places)
+	if (net->type->slots)
 		return cpl_fail(err,
 		                "\"nodes\" names %d hosts; the sizes make %d "
 		                "nodes",
@@ -122,7 +123,7 @@ static int read_node_object(struct cpl_network *net, const json_t *object,
 
 		if (router < 0)
 			return -1;
-		most = cpl_network_places_of(net, router);
+		most = cpl_network_slots_of(net, router);
 		if (!json_is_string(value))
 			return cpl_fail(err,
 			                "\"nodes\": router %d: a string with a "
@@ -169,18 +170,9 @@ struct cpl_node_index {
 	int slot[];
 };
 
-static uint64_t hash_name(const char *name)
-{
-	uint64_t hash = UINT64_C(14695981039346656037);
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
-	return hash ^ (hash >> 32);
-}
-
 static size_t find_slot(const struct cpl_network *net, const char *host)
 {
-	size_t i = hash_name(host) & net->index->mask;
+	size_t i = cpl_fnv(CPL_FNV, host, strlen(host)) & net->index->mask;
 
 	while (net->index->slot[i] >= 0 &&
 	       strcmp(net->node_name[net->index->slot[i]], host))

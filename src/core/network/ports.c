@@ -72,7 +72,7 @@ static void share_out(struct cpl_network *net)
 
 	for (int p = 0; p < net->n_ports; p++)
 		most = fmax(most, net->port_bandwidth[p]);
-	/* Parts of the largest: their sum is no more than a number holds. */
+	/* Taken as parts of the largest, so that a number holds their sum. */
 	for (int p = 0; p < net->n_ports; p++)
 		sum += net->port_bandwidth[p] / most;
 	for (int p = 0; p < net->n_ports; p++)
@@ -111,8 +111,8 @@ int cpl_ports_read(struct cpl_network *net, const json_t *root,
 }
 
 /* A host as a router's list has it. */
-struct seat {
-	char *name; /* the seat's, until it is a node's */
+struct port_entry {
+	char *name; /* the entry's, until it is a node's */
 	int router;
 	int number; /* of all, by router */
 	int node;
@@ -120,7 +120,7 @@ struct seat {
 
 static int by_router(const void *a, const void *b)
 {
-	const struct seat *x = a, *y = b;
+	const struct port_entry *x = a, *y = b;
 
 	if (x->router != y->router)
 		return x->router < y->router ? -1 : 1;
@@ -129,7 +129,7 @@ static int by_router(const void *a, const void *b)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct seat *x = a, *y = b;
+	const struct port_entry *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 
 	return order ? order : (x->number > y->number) - (x->number < y->number);
@@ -137,25 +137,26 @@ static int by_name(const void *a, const void *b)
 
 static int by_number(const void *a, const void *b)
 {
-	const struct seat *x = a, *y = b;
+	const struct port_entry *x = a, *y = b;
 
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-struct seats {
-	struct seat *seat;
+struct port_list {
+	struct port_entry *entry;
 	int n;
 };
 
-static void free_seats(struct seats *seats)
+static void free_port_list(struct port_list *all)
 {
-	for (int i = 0; i < seats->n; i++)
-		free(seats->seat[i].name);
-	free(seats->seat);
+	for (int i = 0; i < all->n; i++)
+		free(all->entry[i].name);
+	free(all->entry);
 }
 
-static int take_seats(struct cpl_network *net, int router, const json_t *hosts,
-                      struct seats *seats, struct cpl_error *err)
+static int read_router_ports(struct cpl_network *net, int router,
+                             const json_t *hosts, struct port_list *all,
+                             struct cpl_error *err)
 {
 	struct cpl_hostlist list;
 
@@ -163,17 +164,17 @@ static int take_seats(struct cpl_network *net, int router, const json_t *hosts,
 		return cpl_fail(err, "a string with a host list is needed");
 	if (cpl_hostlist_parse(&list, json_string_value(hosts), err))
 		return -1;
-	if (list.count > cpl_network_places_of(net, router)) {
+	if (list.count > cpl_network_slots_of(net, router)) {
 		cpl_fail(err, "%d ports of hosts; nodes_per_router is %d",
-		         list.count, cpl_network_places_of(net, router));
+		         list.count, cpl_network_slots_of(net, router));
 		cpl_hostlist_free(&list);
 		return -1;
 	}
 	for (int i = 0; i < list.count; i++) {
-		seats->seat[seats->n] = (struct seat){
-		        .name = list.name[i], .router = router,
-		        .number = seats->n};
-		seats->n++;
+		all->entry[all->n] = (struct port_entry){.name = list.name[i],
+		                                         .router = router,
+		                                         .number = all->n};
+		all->n++;
 		list.name[i] = NULL;
 	}
 	cpl_hostlist_free(&list);
@@ -181,7 +182,7 @@ static int take_seats(struct cpl_network *net, int router, const json_t *hosts,
 }
 
 static int read_object(struct cpl_network *net, const json_t *object,
-                       struct seats *seats, struct cpl_error *err)
+                       struct port_list *all, struct cpl_error *err)
 {
 	const char *key;
 	json_t *value;
@@ -192,38 +193,38 @@ static int read_object(struct cpl_network *net, const json_t *object,
 
 		if (router < 0)
 			return -1;
-		if (take_seats(net, router, value, seats, err))
+		if (read_router_ports(net, router, value, all, err))
 			return cpl_fail_prefix(
 			        err, "\"nodes\": router %d: ", router);
 	}
-	return seats->n ? 0 : cpl_fail(err, "\"nodes\" names no host");
+	return all->n ? 0 : cpl_fail(err, "\"nodes\" names no host");
 }
 
-/* Each host has as many seats as ports; its first takes its name. */
-static int count_seats(struct cpl_network *net, struct seats *seats,
-                       struct cpl_error *err)
+/* Each host has as many entries as ports; its first takes its name. */
+static int count_host_ports(struct cpl_network *net, struct port_list *all,
+                            struct cpl_error *err)
 {
-	struct seat *seat = seats->seat;
+	struct port_entry *entry = all->entry;
 
-	qsort(seat, (size_t)seats->n, sizeof(*seat), by_router);
-	for (int i = 0; i < seats->n; i++)
-		seat[i].number = i;
-	qsort(seat, (size_t)seats->n, sizeof(*seat), by_name);
-	for (int i = 0, end; i < seats->n; i = end) {
-		for (end = i + 1; end < seats->n &&
-		                  !strcmp(seat[end].name, seat[i].name);
+	qsort(entry, (size_t)all->n, sizeof(*entry), by_router);
+	for (int i = 0; i < all->n; i++)
+		entry[i].number = i;
+	qsort(entry, (size_t)all->n, sizeof(*entry), by_name);
+	for (int i = 0, end; i < all->n; i = end) {
+		for (end = i + 1;
+		     end < all->n && !strcmp(entry[end].name, entry[i].name);
 		     end++)
-			seat[end].node = seat[i].number;
-		seat[i].node = -1;
+			entry[end].node = entry[i].number;
+		entry[i].node = -1;
 		if (end - i != net->n_ports)
 			return cpl_fail(err,
 			                "\"nodes\": host %.60s is on %d "
 			                "router%s; \"ports\" says %d",
-			                seat[i].name, end - i,
+			                entry[i].name, end - i,
 			                end - i > 1 ? "s" : "", net->n_ports);
 	}
-	qsort(seat, (size_t)seats->n, sizeof(*seat), by_number);
-	net->n_nodes = seats->n / net->n_ports;
+	qsort(entry, (size_t)all->n, sizeof(*entry), by_number);
+	net->n_nodes = all->n / net->n_ports;
 	return 0;
 }
 
@@ -247,43 +248,44 @@ static int take_arrays(struct cpl_network *net, struct cpl_error *err)
 	               : cpl_fail_memory(err);
 }
 
-/* Seats in order of routers: nodes by their first, ports in that order. */
-static int seat_nodes(struct cpl_network *net, struct seats *seats,
-                      struct cpl_error *err)
+/* Go through ports in the order of routers: nodes are numbered by their first,
+ * ports in that order. */
+static int attach_nodes(struct cpl_network *net, struct port_list *all,
+                        struct cpl_error *err)
 {
 	int n = 0;
 	int *next;
 
-	if (count_seats(net, seats, err) || take_arrays(net, err))
+	if (count_host_ports(net, all, err) || take_arrays(net, err))
 		return -1;
 	next = calloc((size_t)net->n_nodes, sizeof(*next));
 	if (!next)
 		return cpl_fail_memory(err);
-	for (int i = 0; i < seats->n; i++) {
-		struct seat *seat = &seats->seat[i];
+	for (int i = 0; i < all->n; i++) {
+		struct port_entry *entry = &all->entry[i];
 
-		if (seat->node < 0) {
-			seat->node = n;
-			net->node_name[n++] = seat->name;
-			seat->name = NULL;
+		if (entry->node < 0) {
+			entry->node = n;
+			net->node_name[n++] = entry->name;
+			entry->name = NULL;
 		} else {
-			seat->node = seats->seat[seat->node].node;
+			entry->node = all->entry[entry->node].node;
 		}
-		net->port_router[(int64_t)seat->node * net->n_ports +
-		                 next[seat->node]++] = seat->router;
+		net->port_router[(int64_t)entry->node * net->n_ports +
+		                 next[entry->node]++] = entry->router;
 	}
 	free(next);
 	return 0;
 }
 
-/* Nodes of a block's routers, or -1 where these differ in that. */
-static int block_places(const struct cpl_network *net, int block)
+/* How many nodes each of a block's routers has, or -1 where these differ. */
+static int nodes_of_block(const struct cpl_network *net, int block)
 {
 	int first = block * net->n_ports;
-	int n = cpl_network_places_of(net, first);
+	int n = cpl_network_slots_of(net, first);
 
 	for (int p = 1; p < net->n_ports; p++)
-		if (cpl_network_places_of(net, first + p) != n)
+		if (cpl_network_slots_of(net, first + p) != n)
 			return -1;
 	return n;
 }
@@ -305,7 +307,7 @@ static int block_nodes(struct cpl_network *net, const char *text,
 		                net->n_node_routers, net->n_ports);
 	net->n_nodes = 0;
 	for (int b = 0; b < blocks; b++) {
-		if (block_places(net, b) < 0)
+		if (nodes_of_block(net, b) < 0)
 			return cpl_fail(err,
 			                "\"nodes\": routers %d to %d are for "
 			                "the ports of the same nodes, but have "
@@ -313,7 +315,7 @@ static int block_nodes(struct cpl_network *net, const char *text,
 			                "an object router id -> host list",
 			                b * net->n_ports,
 			                (b + 1) * net->n_ports - 1);
-		net->n_nodes += block_places(net, b);
+		net->n_nodes += nodes_of_block(net, b);
 	}
 	if (cpl_hostlist_parse(&list, text, err))
 		return cpl_fail_prefix(err, "\"nodes\": ");
@@ -322,14 +324,14 @@ static int block_nodes(struct cpl_network *net, const char *text,
 		         "\"nodes\" names %d hosts; the sizes make %d nodes "
 		         "(%d blocks of %d routers, of %s%d)",
 		         list.count, net->n_nodes, blocks, net->n_ports,
-		         net->type->places ? "up to " : "",
+		         net->type->slots ? "up to " : "",
 		         net->nodes_per_router);
 	if (list.count != net->n_nodes || take_arrays(net, err)) {
 		cpl_hostlist_free(&list);
 		return -1;
 	}
 	for (int b = 0; b < blocks; b++)
-		for (int i = block_places(net, b); i > 0; i--) {
+		for (int i = nodes_of_block(net, b); i > 0; i--) {
 			int *router = net->port_router +
 			              (int64_t)n * net->n_ports;
 
@@ -342,7 +344,7 @@ static int block_nodes(struct cpl_network *net, const char *text,
 	return 0;
 }
 
-/* Nodes are in the order of their first routers. */
+/* List nodes, which are in the order of their first routers. */
 static void list_first_ports(struct cpl_network *net)
 {
 	for (int i = 0; i < net->n_nodes; i++) {
@@ -357,18 +359,18 @@ int cpl_ports_join(struct cpl_network *net, const json_t *root,
                    struct cpl_error *err)
 {
 	const json_t *nodes = json_object_get(root, "nodes");
-	struct seats seats = {0};
+	struct port_list all = {0};
 	int rc;
 
 	if (json_is_string(nodes)) {
 		rc = block_nodes(net, json_string_value(nodes), err);
 	} else if (json_is_object(nodes)) {
-		seats.seat = malloc((size_t)net->n_nodes * sizeof(*seats.seat));
-		rc = !seats.seat ? cpl_fail_memory(err)
-		     : read_object(net, nodes, &seats, err)
+		all.entry = malloc((size_t)net->n_nodes * sizeof(*all.entry));
+		rc = !all.entry ? cpl_fail_memory(err)
+		     : read_object(net, nodes, &all, err)
 		             ? -1
-		             : seat_nodes(net, &seats, err);
-		free_seats(&seats);
+		             : attach_nodes(net, &all, err);
+		free_port_list(&all);
 	} else {
 		rc = cpl_fail(err,
 		              "\"nodes\" %s; a string with a host list, or an "
@@ -381,7 +383,8 @@ int cpl_ports_join(struct cpl_network *net, const json_t *root,
 	return cpl_ports_find_stations(net, err);
 }
 
-/* Cables as the nodes of `part` are numbered, where they differ in bandwidth. */
+/* The bandwidths of cables in the order of the nodes of `part`, where they
+ * differ. */
 static int list_bandwidths(const struct cpl_network *net,
                            struct cpl_network *part, struct cpl_error *err)
 {
@@ -396,8 +399,9 @@ static int list_bandwidths(const struct cpl_network *net,
 	return 0;
 }
 
-/* What it shares with net it does not own, but for its bandwidths. */
-int cpl_ports_part(struct cpl_network *net, struct cpl_error *err)
+/* The network by ports does not own what it shares with net, but for its
+ * bandwidths. */
+int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err)
 {
 	size_t size = sizeof(*net) + net->type->size;
 	struct cpl_network *part;

@@ -15,7 +15,7 @@
 #define MAX_BYTES (UINT64_C(1) << 31)
 
 /* A text of routes, and what has been read of it. */
-struct reader {
+struct route_reader {
 	struct cpl_network *net;
 	struct cpl_lines in;
 	int *by_ends;   /* [n_links] link ids by (from, to, id) */
@@ -63,7 +63,7 @@ static int compare(const void *a, const void *b, void *network)
 }
 
 /* Link k of those from one router to another, or -1. */
-static int find_link(const struct reader *r, int from, int to, int k)
+static int find_link(const struct route_reader *r, int from, int to, int k)
 {
 	const struct cpl_network *net = r->net;
 	int64_t low = 0, high = net->n_links;
@@ -85,7 +85,7 @@ static int find_link(const struct reader *r, int from, int to, int k)
 	                                                              : -1;
 }
 
-static int read_hop(struct reader *r, int at, int *next)
+static int read_hop(struct route_reader *r, int at, int *next)
 {
 	int port = 0, link;
 
@@ -102,7 +102,7 @@ static int read_hop(struct reader *r, int at, int *next)
 	return 0;
 }
 
-static int new_route(struct reader *r, int from, int to)
+static int new_route(struct route_reader *r, int from, int to)
 {
 	if (cpl_array_grow(&r->pair, r->n_routes, sizeof(*r->pair),
 	                   r->in.err) ||
@@ -114,7 +114,7 @@ static int new_route(struct reader *r, int from, int to)
 	return 0;
 }
 
-static int read_route(struct reader *r)
+static int read_route(struct route_reader *r)
 {
 	int limit = r->net->n_node_routers, from, to, at;
 	struct cpl_lines *in = &r->in;
@@ -147,7 +147,7 @@ static int read_route(struct reader *r)
 	return 0;
 }
 
-static int read_lines(struct reader *r)
+static int read_lines(struct route_reader *r)
 {
 	while (cpl_lines_next(&r->in))
 		if (!cpl_lines_done(&r->in) && read_route(r))
@@ -155,8 +155,8 @@ static int read_lines(struct reader *r)
 	return 0;
 }
 
-/* Routes in the order of their pairs, those of one pair in the file's. */
-static int sort_routes(struct reader *r, struct cpl_route_table *table)
+/* Sort routes by their pairs; those of one pair stay in the file's order. */
+static int sort_routes(struct route_reader *r, struct cpl_route_table *table)
 {
 	int64_t n = r->net->n_node_routers, pairs = n * n, used = 0;
 	int64_t *order = malloc(((size_t)r->n_routes + 1) * sizeof(*order));
@@ -201,8 +201,8 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
                              size_t length, const char *source,
                              struct cpl_error *err)
 {
-	struct reader r = {.net = net,
-	                   .in = cpl_lines_of(source, text, length, err)};
+	struct route_reader r = {.net = net,
+	                         .in = cpl_lines_of(source, text, length, err)};
 	int rc = -1;
 
 	if ((int64_t)net->n_node_routers * net->n_node_routers > 1 << 26 ||

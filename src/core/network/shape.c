@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What types build their networks of: classes of links, dimensions, levels. */
+/* What types build their networks from: classes of links, dimensions,
+ * levels. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

@@ -3,18 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/packed.h"
 #include "network/type.h"
 
-static size_t hash_routers(const int *router, int n)
-{
-	uint64_t hash = UINT64_C(14695981039346656037);
-
-	for (int p = 0; p < n; p++)
-		hash = (hash ^ (uint64_t)router[p]) * UINT64_C(1099511628211);
-	return (size_t)(hash ^ (hash >> 32));
-}
-
-/* In the order of their first nodes; found by open addressing. */
+/* Number stations in the order of their first nodes; they are found by open
+ * addressing. */
 static int share_stations(struct cpl_network *net, struct cpl_error *err)
 {
 	size_t ports = (size_t)net->n_ports, slots = 8;
@@ -29,7 +22,8 @@ static int share_stations(struct cpl_network *net, struct cpl_error *err)
 		slot[i] = -1;
 	for (int i = 0; i < net->n_nodes; i++) {
 		const int *router = net->port_router + (size_t)i * ports;
-		size_t at = hash_routers(router, net->n_ports) & (slots - 1);
+		size_t at = cpl_fnv(CPL_FNV, router, ports * sizeof(*router)) &
+		            (slots - 1);
 
 		while (slot[at] >= 0 &&
 		       memcmp(net->station_router + (size_t)slot[at] * ports,
@@ -46,8 +40,8 @@ static int share_stations(struct cpl_network *net, struct cpl_error *err)
 	return 0;
 }
 
-/* Where bytes go to other ports than their own, too, there are links between
- * any two nodes: each is a station. */
+/* Where bytes also go to ports of other numbers, there are links between any
+ * two nodes, and each node is a station. */
 int cpl_ports_find_stations(struct cpl_network *net, struct cpl_error *err)
 {
 	if (net->port_use == CPL_PORTS_SPREAD ||

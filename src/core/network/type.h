@@ -13,14 +13,6 @@
 #define CPL_NETWORK_MAX_LINKS (INT64_C(1) << 31)
 #define CPL_NETWORK_MAX_CABLES 1000 /* of a bundle */
 
-enum cpl_network_type_flags {
-	CPL_NETWORK_PRODUCT = 1,   /* shape fills net->product */
-	CPL_NETWORK_WAYS = 2,      /* net->ways are to be found */
-	CPL_NETWORK_TABLES = 4,    /* the file may name a table of routes */
-	CPL_NETWORK_IRREGULAR = 8, /* see cpl_network_type_is_irregular */
-	CPL_NETWORK_GROUPS = 16,   /* groups, links between each two */
-};
-
 #define CPL_DRAWING_STRIPS 4
 
 /* Links of a class by one coordinate of the router that they leave. */
@@ -30,7 +22,7 @@ struct cpl_strip {
 };
 
 /* How link loads are drawn (cmd/plot) where the network is no product: a matrix
- * from and to the first coordinate, and beside its lines what has a strip. */
+ * from and to the first coordinate, and next to its lines the strips. */
 struct cpl_drawing {
 	const char *coordinate[CPL_NETWORK_MAX_DIMS]; /* "group", "row" */
 	const char *title;                            /* of the matrix */
@@ -39,7 +31,7 @@ struct cpl_drawing {
 };
 
 struct cpl_network_type {
-	CPL_ENTRY; /* name: as in the file */
+	CPL_ENTRY; /* name: as in the file; flags: enum cpl_network_has */
 	/* Names that policies ask for of its levels, NULL-terminated. */
 	const char *const *levels;
 	/* Its keys besides those of every type, NULL-terminated. */
@@ -58,15 +50,15 @@ struct cpl_network_type {
 	             struct cpl_error *err);
 	int (*links)(struct cpl_network *net, struct cpl_error *err);
 	void (*release)(struct cpl_network *net);
-	/* Places for nodes of a router with nodes; NULL: nodes_per_router. */
-	int (*places)(const struct cpl_network *net, int router);
+	/* Slots for nodes of a router with nodes; NULL: nodes_per_router. */
+	int (*slots)(const struct cpl_network *net, int router);
 	/*
-	 * All shortest ways between two different routers with nodes, the same
-	 * part of the bytes on each (parallel links are ways of their own):
+	 * All shortest paths between two different routers with nodes, the same
+	 * part of the bytes on each (parallel links are paths of their own):
 	 * take(arg, share) for their links, a link perhaps several times, but
 	 * at most spread_again() times more than once in all (NULL: never).
 	 * And how many links such a way has. NULL: the type has no formula.
-	 * O(links of the ways), O(dimensions).
+	 * O(links of the paths), O(dimensions).
 	 */
 	void (*spread)(const struct cpl_network *net, int from, int to,
 	               void (*take)(void *arg, struct cpl_share share),
@@ -97,7 +89,7 @@ int cpl_ports_join(struct cpl_network *net, const json_t *root,
 int cpl_ports_find_stations(struct cpl_network *net, struct cpl_error *err);
 /* Once all else is read: net->by_port, where it has one. 0, or -1 with err
  * (memory). O(nodes * ports). */
-int cpl_ports_part(struct cpl_network *net, struct cpl_error *err);
+int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err);
 void cpl_ports_free(struct cpl_network *net);
 /* "spread", "round-robin", "nearest", "first". */
 const char *cpl_port_use_name(enum cpl_port_use use);
@@ -113,11 +105,11 @@ int cpl_network_read_nodes(struct cpl_network *net, const json_t *root,
 int cpl_network_index_nodes(struct cpl_network *net, struct cpl_error *err);
 
 /* Of a router with nodes. O(1). */
-static inline int cpl_network_places_of(const struct cpl_network *net,
+static inline int cpl_network_slots_of(const struct cpl_network *net,
                                         int router)
 {
-	return net->type->places ? net->type->places(net, router)
-	                         : net->nodes_per_router;
+	return net->type->slots ? net->type->slots(net, router)
+	                        : net->nodes_per_router;
 }
 
 /* A key of "nodes" as a router that may have nodes, or -1 with err. Router ids
@@ -125,23 +117,23 @@ static inline int cpl_network_places_of(const struct cpl_network *net,
 int cpl_network_router_key(const struct cpl_network *net, const char *key,
                            struct cpl_error *err);
 
-/* For CPL_NETWORK_WAYS: is the table not too large (once the routers are
- * known); and the table (once the links are), -1 with err where there is no
- * path between two routers with nodes. O(routers with nodes * (routers + (links +
- * routers / 64) * steps of the longest way / 64)). */
-int cpl_network_check_ways(const struct cpl_network *net,
-                           struct cpl_error *err);
-int cpl_network_find_ways(struct cpl_network *net, struct cpl_error *err);
+/* For CPL_NETWORK_NEXT_LINKS, by network.c: is the table not too large (once
+ * the routers are known); and the table (once the links are), -1 with err where
+ * there is no path between two routers with nodes. O(routers with nodes *
+ * (routers + (links + routers / 64) * steps of the longest way / 64)). */
+int cpl_network_check_next_links(const struct cpl_network *net,
+                                 struct cpl_error *err);
+int cpl_network_find_next_links(struct cpl_network *net, struct cpl_error *err);
 
 extern const struct cpl_registry cpl_network_types;
 
 /*
- * "routing_table" of root, a file beside the network's (path; NULL: a text in
- * memory, which cannot name one), into net->routes, once the links are there.
- * Lines "src dst hop ... dst": router ids, each one link on; "router:k" takes
- * link k of parallel ones. Lines of the same pair share its bytes; each ordered
- * pair of routers with nodes has one. 0 or -1 with err. O(file + pairs + links
- * log links).
+ * "routing_table" of root, a file in the network's folder (path; NULL: a text
+ * in memory, which cannot name one), into net->routes, once the links are
+ * there. Lines "src dst hop ... dst": router ids, each one link on; "router:k"
+ * takes link k of parallel ones. Lines of the same pair share its bytes; each
+ * ordered pair of routers with nodes has one. 0 or -1 with err. O(file + pairs
+ * + links log links).
  */
 int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
                             const char *path, struct cpl_error *err);

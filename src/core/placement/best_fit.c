@@ -9,12 +9,13 @@
 #include "base/sort.h"
 #include "placement/placement.h"
 
-struct run {
+struct node_run {
 	int first, n;
 };
 
-/* Into run[], in order; returns how many. */
-static int list_runs(const struct cpl_placement_request *req, struct run *run)
+/* List the runs of free nodes in order; returns how many. */
+static int list_runs(const struct cpl_placement_request *req,
+                     struct node_run *run)
 {
 	int n = 0;
 
@@ -24,15 +25,15 @@ static int list_runs(const struct cpl_placement_request *req, struct run *run)
 		if (i && req->free[i - 1])
 			run[n - 1].n++;
 		else
-			run[n++] = (struct run){i, 1};
+			run[n++] = (struct node_run){i, 1};
 	}
 	return n;
 }
 
 /* The run to take from next. */
-static struct run *pick(struct run *run, int n, int wanted)
+static struct node_run *pick(struct node_run *run, int n, int wanted)
 {
-	struct run *best = NULL;
+	struct node_run *best = NULL;
 
 	for (int i = 0; i < n; i++) {
 		bool holds = run[i].n >= wanted;
@@ -46,11 +47,11 @@ static struct run *pick(struct run *run, int n, int wanted)
 }
 
 /* O(n_nodes * runs taken). */
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_best_fit(const struct cpl_placement_request *req, int *out,
+                          struct cpl_error *err)
 {
 	int wanted = req->n_nodes_wanted, n = 0;
-	struct run *run =
+	struct node_run *run =
 	        malloc(((size_t)req->net->n_nodes + 1) * sizeof(*run));
 	int runs;
 
@@ -58,7 +59,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 		return cpl_fail_memory(err);
 	runs = list_runs(req, run);
 	while (n < wanted) {
-		struct run *taken = pick(run, runs, wanted - n);
+		struct node_run *taken = pick(run, runs, wanted - n);
 
 		for (int i = 0; i < taken->n && n < wanted; i++)
 			out[n++] = taken->first + i;
@@ -76,5 +77,5 @@ const struct cpl_placement_policy cpl_placement_best_fit = {
         .short_name = "BFT",
         .summary = "shortest runs of free nodes in a row, what Slurm does "
                    "without a topology",
-        .place = place,
+        .place = place_best_fit,
 };

@@ -16,21 +16,21 @@
 
 #include "placement/placement.h"
 
-struct box {
+struct node_box {
 	long volume; /* routers */
 	int sides;
 	int origin; /* router id */
 	int shape[CPL_NETWORK_MAX_DIMS];
 };
 
-struct search {
+struct box_search {
 	const struct cpl_product *torus;
 	int n_routers;
 	int per_router; /* nodes, the most of a router */
 	int wanted;     /* nodes */
 	bool whole;     /* only boxes without a taken node */
 	bool found;
-	struct box best;
+	struct node_box best;
 	int shape[CPL_NETWORK_MAX_DIMS];
 	/* [n_routers] free nodes of boxes with that many sides settled */
 	int *count[CPL_NETWORK_MAX_DIMS];
@@ -38,7 +38,7 @@ struct search {
 };
 
 /* A box on a dimension without wrap must end at the border. */
-static bool fits(const struct search *s, int origin)
+static bool fits(const struct box_search *s, int origin)
 {
 	for (int d = 0; d < s->torus->n_dims; d++) {
 		int dim = s->torus->dim[d];
@@ -52,9 +52,9 @@ static bool fits(const struct search *s, int origin)
 }
 
 /* Smaller volume, smaller sum of sides, lower origin, longer first sides. */
-static bool better(const struct search *s, const struct box *b)
+static bool better(const struct box_search *s, const struct node_box *b)
 {
-	const struct box *a = &s->best;
+	const struct node_box *a = &s->best;
 
 	if (!s->found)
 		return true;
@@ -92,7 +92,7 @@ static inline bool any_set(four mask)
 	return mask[0] | mask[1] | mask[2] | mask[3];
 }
 
-static void add(int *restrict into, const int *restrict from, int n)
+static void add_counts(int *restrict into, const int *restrict from, int n)
 {
 	int i = 0;
 
@@ -131,8 +131,8 @@ static bool slide(int *restrict window, const int *comes, const int *goes,
  * (s->shape has it then), the others as counted; -1: none up to router `last`. A
  * box clipped at a border has no more than one that is not. O(routers).
  */
-static int first_origin(struct search *s, const int *count, int side, long need,
-                        int last)
+static int first_origin(struct box_search *s, const int *count, int side,
+                        long need, int last)
 {
 	int d = s->torus->n_dims - 1, n = s->torus->dim[d];
 	int plane = s->n_routers / n, *window = s->window;
@@ -142,7 +142,7 @@ static int first_origin(struct search *s, const int *count, int side, long need,
 		return -1;
 	memset(window, 0, (size_t)plane * sizeof(*window));
 	for (int i = 0; i < side - 1; i++)
-		add(window, count + (size_t)i * plane, plane);
+		add_counts(window, count + (size_t)i * plane, plane);
 	for (int at = 0; at < n && at * plane <= last; at++) {
 		const int *goes = count + (size_t)at * plane, *comes;
 		int ahead = at + side - 1;
@@ -160,10 +160,10 @@ static int first_origin(struct search *s, const int *count, int side, long need,
 	return -1;
 }
 
-/* The box of s->shape, if it has an origin, against the best one. */
-static void try_shape(struct search *s, const int *count, long volume)
+/* Compare the box of s->shape, if it has an origin, with the best one. */
+static void try_shape(struct box_search *s, const int *count, long volume)
 {
-	struct box b = {.volume = volume};
+	struct node_box b = {.volume = volume};
 	long need = s->whole ? volume * s->per_router : s->wanted;
 	int last = s->n_routers - 1;
 
@@ -186,8 +186,9 @@ static void try_shape(struct search *s, const int *count, long volume)
 	s->found = true;
 }
 
-/* The shortest last side for the others in s->shape, of that volume. */
-static void try_last(struct search *s, const int *count, long volume)
+/* Try the shortest last side for the other sides in s->shape, which have that
+ * volume. */
+static void try_last(struct box_search *s, const int *count, long volume)
 {
 	int d = s->torus->n_dims - 1, last = s->n_routers - 1;
 	long each = volume * s->per_router, high = s->torus->dim[d];
@@ -219,19 +220,20 @@ static void try_last(struct search *s, const int *count, long volume)
 
 /* into[o] += from[o shifted by `by` along d], by < its side; clipped at a
  * border. */
-static void add_shifted(const struct search *s, int *into, const int *from,
+static void add_shifted(const struct box_search *s, int *into, const int *from,
                         int d, int by, int stride)
 {
 	int all = s->torus->dim[d] * stride, ahead = by * stride;
 
 	for (int base = 0; base < s->n_routers; base += all) {
-		add(into + base, from + base + ahead, all - ahead);
+		add_counts(into + base, from + base + ahead, all - ahead);
 		if (s->torus->wrap[d])
-			add(into + base + all - ahead, from + base, ahead);
+			add_counts(into + base + all - ahead, from + base,
+			           ahead);
 	}
 }
 
-/* Has any box so many free nodes? */
+/* Does any box have so many free nodes? */
 static bool any(const int *count, int n, long need)
 {
 	int least = need > INT_MAX ? INT_MAX : (int)need, i = 0;
@@ -248,7 +250,8 @@ static bool any(const int *count, int n, long need)
 }
 
 /* Try all sides of dimension d and on; volume: of the sides before d. */
-static void extend(struct search *s, int d, long volume, int stride, long room)
+static void extend(struct box_search *s, int d, long volume, int stride,
+                   long room)
 {
 	int *count;
 
@@ -261,7 +264,8 @@ static void extend(struct search *s, int d, long volume, int stride, long room)
 	room /= s->torus->dim[d];
 	for (int side = 1; side <= s->torus->dim[d]; side++) {
 		long v = volume * side;
-		/* That all dimensions that follow, whole, may hold the job. */
+		/* The free nodes with which all dimensions that follow, taken
+		 * whole, may hold the job. */
 		long need = s->whole ? v * s->per_router
 		                     : (s->wanted + room - 1) / room;
 
@@ -283,8 +287,8 @@ static void extend(struct search *s, int d, long volume, int stride, long room)
 }
 
 /* The free nodes of the box in id order along it, first dimension fastest. */
-static void take(const struct cpl_placement_request *req, const struct box *box,
-                 int *out)
+static void take_nodes(const struct cpl_placement_request *req,
+                       const struct node_box *box, int *out)
 {
 	const struct cpl_product *torus = &req->net->product;
 	int n = 0;
@@ -310,13 +314,13 @@ static void take(const struct cpl_placement_request *req, const struct box *box,
 	}
 }
 
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_blocked(const struct cpl_placement_request *req, int *out,
+                         struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
 	size_t n = (size_t)net->n_routers;
 	int levels = net->product.n_dims;
-	struct search s = {
+	struct box_search s = {
 	        .torus = &net->product,
 	        .n_routers = net->n_routers,
 	        .wanted = req->n_nodes_wanted,
@@ -342,7 +346,7 @@ static int place(const struct cpl_placement_request *req, int *out,
 		extend(&s, 0, 1, 1, net->n_routers);
 	}
 	free(counts);
-	take(req, &s.best, out);
+	take_nodes(req, &s.best, out);
 	return cpl_placement_require(req, out, err);
 }
 
@@ -351,5 +355,5 @@ const struct cpl_placement_policy cpl_placement_blocked = {
         .short_name = "BLK",
         .summary = "smallest free sub-torus that holds the job",
         .takes = cpl_network_type_is_product,
-        .place = place,
+        .place = place_blocked,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "placement/unit_sets.h"
 
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_compact(const struct cpl_placement_request *req, int *out,
+                         struct cpl_error *err)
 {
 	return cpl_units_compact(req->net, req->free, req->n_nodes_wanted, out,
 	                         err) ||
@@ -16,5 +16,5 @@ const struct cpl_placement_policy cpl_placement_compact = {
         .summary = "in as few units (routers, chassis, groups, boxes) as "
                    "possible",
         .flags = CPL_PLACEMENT_CLASS,
-        .place = place,
+        .place = place_compact,
 };

@@ -64,7 +64,7 @@ static int fail_levels(const struct cpl_network *net, const char *option,
 	                                         : "");
 }
 
-/* From the routers up, which are the first: the k-th level, or NULL. */
+/* The k-th level from the routers up, which are the first, or NULL. */
 static const struct cpl_level *level_at(const struct cpl_network *net, int k)
 {
 	int at = 1;
@@ -76,9 +76,9 @@ static const struct cpl_level *level_at(const struct cpl_network *net, int k)
 }
 
 /*
- * The smallest units that traffic inside need not leave: of a torus its boxes of
- * all sides but the longest one (the last of several), which shortest ways stay
- * in; else routers, or where none has two nodes the next coarser level.
+ * The smallest units that traffic inside need not leave: of a torus its boxes
+ * of all sides but the longest one (the last of several), which shortest paths
+ * stay in; else routers, or where none has two nodes the next coarser level.
  */
 static void find_auto(const struct cpl_network *net, struct cpl_cut *out)
 {
@@ -110,7 +110,7 @@ int cpl_cut_find(const struct cpl_network *net, const char *option,
 	int side[CPL_NETWORK_MAX_DIMS];
 	int n = isdigit((unsigned char)*option) ? read_sides(option, side) : 0;
 
-	*out = (struct cpl_cut){0};
+	*out = (struct cpl_cut){.name = option};
 	if (n > 1)
 		return find_boxes(net, side, n, out, err);
 	if (!strcmp(option, CPL_CUT_AUTO)) {
@@ -154,16 +154,13 @@ static int unit_of(const struct cpl_network *net, const struct cpl_cut *cut,
 
 int cpl_whole_units_open(struct cpl_whole_units *out,
                          const struct cpl_network *net,
-                         const unsigned char *free, const char *option,
+                         const unsigned char *free, const struct cpl_cut *cut,
                          struct cpl_error *err)
 {
-	struct cpl_cut cut;
 	/* A router has a unit of a lower number than it has, or its own. */
 	int most = net->n_node_routers;
 
 	*out = (struct cpl_whole_units){0};
-	if (cpl_cut_find(net, option, &cut, err))
-		return -1;
 	out->unit = cpl_arena_take_raw(&out->arena, net->n_nodes, sizeof(int));
 	out->free = cpl_arena_take(&out->arena, most, sizeof(int));
 	out->whole = cpl_arena_take(&out->arena, most, sizeof(bool));
@@ -171,13 +168,13 @@ int cpl_whole_units_open(struct cpl_whole_units *out,
 	if (out->arena.failed)
 		return cpl_arena_end(&out->arena, -1, err);
 	for (int i = 0; i < net->n_nodes; i++) {
-		int unit = unit_of(net, &cut, cpl_network_router(net, i));
+		int unit = unit_of(net, cut, cpl_network_router(net, i));
 
 		out->unit[i] = unit;
 		if (unit >= out->n)
 			out->n = unit + 1;
 		out->free[unit] += free[i] != 0;
-		/* Those that are not free, at first. */
+		/* At first these are the nodes that are not free. */
 		out->taken[unit] += !free[i] && net->node_name[i];
 	}
 	for (int u = 0; u < out->n; u++) {

@@ -16,21 +16,23 @@
 
 /* Routers, the units of a level, or boxes of a torus. */
 struct cpl_cut {
+	const char *name; /* as it was asked for */
 	bool routers;
 	const struct cpl_level *level;
 	int side[CPL_NETWORK_MAX_DIMS]; /* of a box, where it is neither */
 };
 
-/* May that be a name of units, of some network? */
+/* May that be the name of units of some network? */
 bool cpl_cut_is_spelled(const char *name);
 
-/* 0, or -1 with err, which lists what this network has. */
+/* 0, or -1 with err, which lists what this network has. Holds as long as name
+ * and network. */
 int cpl_cut_find(const struct cpl_network *net, const char *name,
                  struct cpl_cut *out, struct cpl_error *err);
 
 /*
- * The units with what is free of them. Whole is one that has free nodes and no
- * others; ports without a node do not count.
+ * The units, and what is free of them. A unit is whole if it has free nodes and
+ * no others; ports without a node do not count.
  */
 struct cpl_whole_units {
 	int n;
@@ -41,15 +43,14 @@ struct cpl_whole_units {
 	struct cpl_arena arena;
 };
 
-/* free: [n_nodes], 1: may be had. 0, or -1 with err (no such units, memory).
- * O(nodes). */
+/* free: [n_nodes], 1: may be had. 0, or -1 with err (memory). O(nodes). */
 int cpl_whole_units_open(struct cpl_whole_units *out,
                          const struct cpl_network *net,
-                         const unsigned char *free, const char *name,
+                         const unsigned char *free, const struct cpl_cut *cut,
                          struct cpl_error *err);
 
-/* How many whole units a job on these distinct free nodes breaks: takes some
- * nodes of, and not all. O(n). */
+/* How many whole units a job on these distinct free nodes breaks, by taking
+ * some but not all of their nodes. O(n). */
 int cpl_whole_units_broken(struct cpl_whole_units *units, const int *node,
                            int n);
 void cpl_whole_units_close(struct cpl_whole_units *units);

@@ -7,23 +7,18 @@
 #include "placement/cut.h"
 #include "placement/judge.h"
 
-const struct cpl_placement_policy cpl_placement_stock = {
-        .name = "stock",
-        .summary = "the scheduler's own nodes",
-};
-
 static int check_phases(const struct cpl_decide_request *req,
                         struct cpl_error *err)
 {
-	if (cpl_objective_of_whole(req->objective) && !req->phase)
+	if (cpl_objective_of_whole(req->wish.objective) && !req->phase)
 		return cpl_fail(err, "objective %s needs a job's phases",
-		                cpl_objective_name(req->objective));
-	return req->learned || req->objective != CPL_OBJECTIVE_LEARNED
+		                cpl_objective_name(req->wish.objective));
+	return req->learned || req->wish.objective != CPL_OBJECTIVE_LEARNED
 	               ? 0
 	               : cpl_fail(err, "objective learned needs a model");
 }
 
-/* The scheduler's own nodes can be taken as they are? */
+/* Can the scheduler's own nodes be taken as they are? */
 static int check_stock(const struct cpl_decide_request *req,
                        struct cpl_error *err)
 {
@@ -67,29 +62,12 @@ static int check_ranks(const struct cpl_decide_request *req,
 	return 0;
 }
 
-static int check_units(const struct cpl_decide_request *req,
-                       struct cpl_error *err)
-{
-	struct cpl_cut cut;
-
-	if (!req->keep_whole ||
-	    !cpl_cut_find(req->place.net, req->keep_whole, &cut, err))
-		return 0;
-	return cpl_fail_prefix(err, "units to be kept whole: ");
-}
-
 /* Without traffic there is nothing to search for. */
 static const struct cpl_placement_policy *
-resolve(const struct cpl_decide_request *req, struct cpl_error *err)
+resolve(const struct cpl_decide_request *req)
 {
-	const struct cpl_placement_policy *policy =
-	        cpl_placement_find(req->place.net->type, req->policy, err);
-
-	if (policy && cpl_placement_check(req->place.net, req->policy, err))
-		return NULL;
-	if (policy && !policy->place && !req->comm)
-		return &cpl_placement_linear;
-	return policy;
+	return !req->wish.policy->place && !req->comm ? &cpl_placement_linear
+	                                              : req->wish.policy;
 }
 
 static void add_candidate(struct cpl_decision *out,
@@ -100,15 +78,15 @@ static void add_candidate(struct cpl_decision *out,
 	        (struct cpl_candidate){.policy = policy, .seed = seed};
 }
 
-/* A class, but the one that keeping units whole asks for. */
+/* Is it a class other than the one that keeping units whole asks for? */
 static bool is_left_out(const struct cpl_decide_request *req,
                         const struct cpl_placement_policy *policy)
 {
 	return policy->flags & CPL_PLACEMENT_CLASS &&
-	       !(req->keep_whole && policy == &cpl_placement_keep_whole);
+	       !(req->wish.keep.name && policy == &cpl_placement_keep_whole);
 }
 
-/* The candidates of a policy, of a search linear first. */
+/* List the candidates of a policy; before a search there is linear. */
 static int list(const struct cpl_decide_request *req,
                 const struct cpl_placement_policy *asked,
                 struct cpl_decision *out, struct cpl_error *err)
@@ -131,8 +109,8 @@ static int list(const struct cpl_decide_request *req,
 		for (int k = 0; k < (random ? CPL_DECIDE_SEEDS : 1); k++)
 			add_candidate(out, policy, seed + (uint64_t)k);
 	}
-	/* What was found for another job alike is no better than stock for
-	 * certain. */
+	/* What was found for another job like this one is not certain to be
+	 * better than stock. */
 	if (asked->place)
 		add_candidate(out, asked, seed);
 	if (req->stock)
@@ -147,10 +125,10 @@ static int count_broken(const struct cpl_decide_request *req,
 {
 	struct cpl_whole_units units;
 
-	if (!req->keep_whole)
+	if (!req->wish.keep.name)
 		return 0;
 	if (cpl_whole_units_open(&units, req->place.net, req->place.free,
-	                         req->keep_whole, err))
+	                         &req->wish.keep, err))
 		return -1;
 	out->candidate[0].broken =
 	        cpl_whole_units_broken(&units, out->node, out->n_nodes);
@@ -158,13 +136,13 @@ static int count_broken(const struct cpl_decide_request *req,
 	return 0;
 }
 
-/* Without a signature: the first of the list. */
+/* A job without a signature gets the first of the list. */
 static int place_first(const struct cpl_decide_request *req,
                        struct cpl_decision *out, struct cpl_error *err)
 {
 	struct cpl_placement_request place = req->place;
 
-	place.option = cpl_placement_option(req->policy);
+	place.option = req->wish.option;
 	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
 	if (!out->node)
 		return cpl_fail_memory(err);
@@ -176,15 +154,16 @@ static int place_first(const struct cpl_decide_request *req,
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err)
 {
-	const struct cpl_placement_policy *policy = resolve(req, err);
 	int rc = -1;
 
 	*out = (struct cpl_decision){.n_nodes = req->place.n_nodes_wanted};
-	if (!policy || cpl_placement_check_request(&req->place, err) ||
-	    check_units(req, err) || (req->stock && check_stock(req, err)) ||
+	if (cpl_placement_check(req->place.net, req->wish.policy,
+	                        req->wish.option, err) ||
+	    cpl_placement_check_request(&req->place, err) ||
+	    (req->stock && check_stock(req, err)) ||
 	    (req->comm && (check_ranks(req, err) || check_phases(req, err))))
 		return -1;
-	if (!list(req, policy, out, err))
+	if (!list(req, resolve(req), out, err))
 		rc = req->comm ? cpl_judge(req, out, err)
 		               : place_first(req, out, err);
 	if (rc)
@@ -198,48 +177,6 @@ void cpl_decision_free(struct cpl_decision *decision)
 	free(decision->rank_host);
 	free(decision->candidate);
 	*decision = (struct cpl_decision){0};
-}
-
-bool cpl_decide_is_timed(const struct cpl_comm *comm, int nodes)
-{
-	return (long)comm->ranks * nodes <= CPL_DECIDE_TIMED &&
-	       comm->n_entries <= CPL_DECIDE_TIMED_ENTRIES;
-}
-
-double cpl_candidate_objective(const struct cpl_decide_request *req,
-                               const struct cpl_decision *decision,
-                               const struct cpl_candidate *c,
-                               const struct cpl_figures *figures)
-{
-	switch (req->objective) {
-	case CPL_OBJECTIVE_INTERFERENCE:
-		return cpl_candidate_interference(
-		        req, c, cpl_decision_reference(decision));
-	case CPL_OBJECTIVE_ISOLATION:
-		return (double)c->shared;
-	case CPL_OBJECTIVE_LEARNED:
-		return c->told;
-	case CPL_OBJECTIVE_TIME:
-		if (cpl_decide_by_times(req) && c->times.seconds > 0)
-			return c->times.seconds;
-		/* fall through */
-	default:
-		return cpl_objective_first(req->objective, &figures->metrics,
-		                           figures->sums.hop_bytes);
-	}
-}
-
-double cpl_decision_reference(const struct cpl_decision *decision)
-{
-	double least = 0;
-
-	for (int i = 0; i < decision->n_candidates; i++) {
-		double alone = decision->candidate[i].times.alone;
-
-		if (alone > 0 && (!(least > 0) || alone < least))
-			least = alone;
-	}
-	return least;
 }
 
 int cpl_decide_given(const struct cpl_decide_request *req, const int *node,
@@ -264,7 +201,7 @@ int cpl_decide_given(const struct cpl_decide_request *req, const int *node,
 		return cpl_fail_memory(err);
 	add_candidate(out, &cpl_placement_stock, req->place.seed);
 	one.stock = node;
-	one.keep_whole = NULL;
+	one.wish.keep.name = NULL;
 	if (!cpl_judge(&one, out, err))
 		return 0;
 	cpl_decision_free(out);

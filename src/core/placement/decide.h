@@ -34,38 +34,43 @@
  * stated one in the end, of jobs and machines for which that takes few
  * milliseconds; what is not better so, or was not judged in time, is not taken.
  * Running jobs are beside it, as bytes, and do not adapt to the job. (Not by
- * "time", which has its minimal paths in `traffic`, too, nor with keep_whole.)
+ * "time", which has its minimal paths in `traffic`, too, nor with units to be
+ * kept.)
  *
- * With keep_whole, candidates that break few of the wholly free units of the
- * machine are preferred, for a price: of those that are by the objective's
+ * With units to be kept, candidates that break few of the wholly free units of
+ * the machine are preferred, for a price: of those that are by the objective's
  * first number at most so much worse than the best, the one that breaks fewest
  * is taken, ties by the objective, then the first. One more candidate is made
  * for it (keep_whole.c). "traffic" searches on from the set that was taken,
  * where it breaks no more than that, and what it finds is a candidate like the
  * others.
  *
- * Where the scheduler's own nodes are known and ranks are to be mapped, a budget
- * that ends before they were mapped ends the decision with them: nothing else is
- * known to be better.
+ * Where the scheduler's own nodes are known and ranks are to be mapped, a
+ * budget that ends before they were mapped ends the decision with them: nothing
+ * else is known to be better.
  *
- * Where the rank order may not arrive (CPL_ORDER_MAY) candidates are judged twice:
- * as above, and in blocks on their nodes in the scheduler's own order, which is how
- * a launcher runs them that does not take ours. What is worse so than the
- * scheduler's own nodes, or best-fit where these are not known, is not taken: by the
- * objective, or by the product of busiest link, mean and seconds; of the others the
- * one whose product of both ways is least, or, where candidates are compared as a
- * whole, the best so. What "traffic" finds then may not be worse in blocks than where
- * it began. Where it does not arrive (CPL_ORDER_NOT) candidates are judged in the
- * second way alone.
+ * Where the rank order may not arrive (CPL_ORDER_MAY) candidates are judged
+ * twice: as above, and in blocks on their nodes in the scheduler's own order,
+ * which is how a launcher runs them that does not take ours. What is worse so
+ * than the scheduler's own nodes, or best-fit where these are not known, is not
+ * taken: by the objective, or by the product of busiest link, mean and seconds;
+ * of the others the one whose product of both ways is least, or, where
+ * candidates are compared as a whole, the best so. What "traffic" finds then
+ * may not be worse in blocks than where it began. Where it does not arrive
+ * (CPL_ORDER_NOT) candidates are judged in the second way alone.
  *
  * Work is limited by counts, not by the clock: of the stages by themselves, and
- * of all together where the request says so (judge_work.c). A budget that runs out
- * before ends the decision at the last of these points that was reached: the stock
- * nodes, without them linear; the better of both; the best before mapping; the
- * best with its rank order; the search's own points; the end. Each is the same
- * for the same request, whatever the machine's speed, but that between the
- * third and the fourth what is known by then to be better with its rank order
- * is taken.
+ * of all together where the request says so (judge_work.c). Where that is not
+ * enough for all, what lies all over the machine is judged before other
+ * candidates; "traffic" keeps work for its search, and where the rest is not
+ * enough to map the scheduler's own nodes and another candidate, it goes on
+ * from the best in blocks, in the better of the orders that need no search. A
+ * budget that runs out before ends the decision at the last of these points
+ * that was reached: the stock nodes, without them linear; the better of both;
+ * the best before mapping; the best with its rank order; the search's own
+ * points; the end. Each is the same for the same request, whatever the
+ * machine's speed, but that between the third and the fourth what is known by
+ * then to be better with its rank order is taken.
  */
 #ifndef CPL_PLACEMENT_DECIDE_H
 #define CPL_PLACEMENT_DECIDE_H
@@ -75,6 +80,7 @@
 #include "mapping/host_evaluate.h"
 #include "mapping/mapping.h"
 #include "placement/placement.h"
+#include "placement/wish.h"
 #include "signature/signature.h"
 #include "traffic/harm.h"
 #include "traffic/objective.h"
@@ -86,8 +92,8 @@
  * room for a slow one. */
 #define CPL_DECIDE_WORK_MS 85000L
 
-/* Ranks times nodes, and entries, of jobs whose candidates' seconds are told
- * within the time of a decision whatever the objective. */
+/* Ranks times nodes, and entries, of jobs whose candidates' seconds are
+ * computed within the time of a decision, whatever the objective is. */
 #define CPL_DECIDE_TIMED 65536L
 #define CPL_DECIDE_TIMED_ENTRIES 131072L
 
@@ -100,7 +106,8 @@ enum cpl_order {
 
 struct cpl_decide_request {
 	struct cpl_placement_request place;
-	const char *policy; /* a policy's name, "auto" or "traffic" */
+	/* What the job is to get, with a policy, whose option is in `place`. */
+	struct cpl_wish wish;
 	const struct cpl_routing *routing;
 	/* What `traffic` goes by where routing stands in for it
 	 * (cpl_routing_find), or NULL: see above. */
@@ -112,9 +119,6 @@ struct cpl_decide_request {
 	const struct cpl_comm *comm;
 	int ranks_per_node; /* block: ranks i*K .. on the i-th node; the
 	                     * last node may have fewer */
-	/* How the ranks will be laid out; NULL and linear: in blocks. */
-	const struct cpl_mapper *mapper;
-	const char *map_option;       /* as in cpl_map_request */
 	const struct cpl_comm *graph; /* of comm, both ways; NULL: made here */
 	/* By cpl_decide_groups, for the default mapper, and cpl_decide_blocks;
 	 * NULL: made here. */
@@ -124,37 +128,31 @@ struct cpl_decide_request {
 	const int *stock;
 	const struct cpl_load *background; /* running jobs, or NULL */
 	/*
-	 * To tell the seconds of candidates: the phases that comm is the sum
-	 * of, NULL: they are not told; and what the running jobs send, in
-	 * bytes/s, or NULL.
+	 * For the seconds of candidates: the phases that comm is the sum of
+	 * (NULL: no seconds); and what the running jobs send, in bytes/s, or
+	 * NULL.
 	 */
 	const struct cpl_phase *phase;
 	int n_phases;
 	const struct cpl_load *rates;
 	struct cpl_times_space *space; /* of net and routing; NULL: made here */
-	/* The running jobs, to tell what candidates do to them; NULL: none. */
+	/* The running jobs, for what candidates do to them; NULL: none. */
 	struct cpl_harm *harm;
-	/* Of "interference": own slowdown and that of others, summed so. */
-	double own_weight, others_weight;
-	enum cpl_objective objective;
 	enum cpl_order order;
 	/* [nodes of the network] increasing in the scheduler's own order of
 	 * nodes; NULL: by id. */
 	const int *turn;
 	const struct cpl_learned *learned; /* of "learned", or NULL */
-	/* Units (cut.h) to be kept whole for other jobs, NULL: none; and the
-	 * price, in percent. */
-	const char *keep_whole;
-	int keep_price;
 	/* Fill all metrics and sums of candidates, not only those of
 	 * objectives, max_injection and bytes: O(links) for each. The decision
 	 * is the same. */
 	bool all_metrics;
 	/*
-	 * Optional: work, in links of routes looked at, some 5 to 10 ns each. What
-	 * would be beyond it is left out, and the decision is cut_short; the same
-	 * is on every machine, so where it ends before the budget no clock has a
-	 * say. 0: no limit but those that every decision has.
+	 * Optional: work, in links of routes looked at, some 5 to 10 ns each.
+	 * What would be beyond it is left out, and the decision is cut_short;
+	 * that is the same on every machine, so that no clock matters where the
+	 * work ends before the budget. 0: no limit but those that every
+	 * decision has.
 	 */
 	long work;
 	/* Optional budget: called between evaluations with `arg`; true ends
@@ -186,11 +184,11 @@ struct cpl_candidate {
 	int64_t shared;
 	double harm;
 	double told; /* by "learned": the model's seconds, of the same order */
-	int broken; /* with keep_whole: wholly free units of which it takes some
-	             * nodes and not all; 0 until it is placed */
+	int broken;  /* with units to be kept: wholly free units of which it
+	              * takes some  nodes and not all; 0 until it is placed */
 	/* With CPL_ORDER_MAY, where evaluated: in blocks on its nodes in the
-	 * scheduler's order; and that is worse than the scheduler's own nodes, or
-	 * of the search than where it began. */
+	 * scheduler's order; and that is worse than the scheduler's own nodes,
+	 * or of the search than where it began. */
 	struct cpl_figures plain;
 	bool barred;
 };
@@ -202,7 +200,7 @@ struct cpl_decision {
 	bool mapped;    /* that is the mapper's order, or none reaches the job:
 	                 * nothing is left to map */
 	int chosen;     /* index into candidate */
-	int best;       /* the same by the objective alone, see keep_whole */
+	int best;       /* the same by the objective alone, see keep */
 	double price;   /* how much worse chosen is than that, by the objective's
 	                 * first number, in parts of it */
 	int n_candidates;
@@ -212,18 +210,18 @@ struct cpl_decision {
 
 /*
  * Fills *out (free with cpl_decision_free). 0, or -1 with err: unknown policy,
- * units that the network has not, too few free nodes, required node not free,
- * ranks that do not fit n_nodes_wanted * ranks_per_node, a mapper that cannot do
- * the job, memory.
- * O(candidates * (policy + evaluation) + mapping of some).
+ * units that the network does not have, too few free nodes, required node not
+ * free, ranks that do not fit n_nodes_wanted * ranks_per_node, a mapper that
+ * cannot do the job, memory. O(candidates * (policy + evaluation) + mapping of
+ * some).
  */
 int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err);
 
 /*
  * Which ranks share a host: the same for all decisions with this comm, graph,
- * ranks_per_node and n_nodes_wanted, for who keeps it. 0, to be freed by
- * cpl_rank_groups_free, or -1 with err (memory). O(entries * log(ranks)).
+ * ranks_per_node and n_nodes_wanted, for callers that keep it. 0, to be freed
+ * by cpl_rank_groups_free, or -1 with err (memory). O(entries * log(ranks)).
  */
 int cpl_decide_groups(const struct cpl_decide_request *req,
                       struct cpl_rank_groups *out, struct cpl_error *err);
@@ -232,23 +230,24 @@ int cpl_decide_blocks(const struct cpl_decide_request *req,
                       struct cpl_rank_groups *out, struct cpl_error *err);
 void cpl_decision_free(struct cpl_decision *decision);
 
-/* What "interference" goes by, with the slowdown against `reference`. */
+/* The number for "interference", with the slowdown against `reference`. */
 static inline double
 cpl_candidate_interference(const struct cpl_decide_request *req,
                            const struct cpl_candidate *c, double reference)
 {
 	double own = reference > 0 ? c->times.seconds / reference : 1;
 
-	return req->own_weight * own + req->others_weight * c->harm;
+	return req->wish.own_weight * own + req->wish.others_weight * c->harm;
 }
 
 /* Is a job of such traffic on so many nodes no larger than CPL_DECIDE_TIMED? */
 bool cpl_decide_is_timed(const struct cpl_comm *comm, int nodes);
 
-/* Do seconds of candidates count, not by "interference" and its like alone? */
+/* Do seconds of candidates count, and not only as a part of "interference" and
+ * its like? */
 static inline bool cpl_decide_by_times(const struct cpl_decide_request *req)
 {
-	return req->phase && !cpl_objective_of_whole(req->objective) &&
+	return req->phase && !cpl_objective_of_whole(req->wish.objective) &&
 	       cpl_decide_is_timed(req->comm, req->place.n_nodes_wanted);
 }
 
@@ -259,11 +258,11 @@ double cpl_candidate_objective(const struct cpl_decide_request *req,
                                const struct cpl_candidate *c,
                                const struct cpl_figures *figures);
 
-/* Seconds alone on the candidate that is best so: slowdowns are against it. 0:
- * none has times, or nothing is sent. */
+/* Seconds of the job alone on the candidate that has fewest: slowdowns are
+ * against these. 0: none has times, or nothing is sent. */
 double cpl_decision_reference(const struct cpl_decision *decision);
 
-/* Does the default mapper judge candidates, by itself or in the place of this
+/* Does the default mapper judge candidates, as itself or in place of this
  * one? */
 bool cpl_decide_by_quick(const struct cpl_mapper *mapper, int ranks,
                          int n_hosts);
@@ -273,12 +272,13 @@ bool cpl_decide_by_quick(const struct cpl_mapper *mapper, int ranks,
 int cpl_decide_given(const struct cpl_decide_request *req, const int *node,
                      struct cpl_decision *out, struct cpl_error *err);
 
-/* Its candidate; for baselines ("what stock Slurm would have chosen"). 0, or -1
- * with err. */
+/* The candidate of given nodes, for baselines ("what stock Slurm would have
+ * chosen"). 0, or -1 with err. */
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
                         struct cpl_candidate *out, struct cpl_error *err);
 
-/* What it was chosen by: with its rank order, if so judged. */
+/* The figures by which a candidate is chosen: with its rank order, if it was
+ * judged so. */
 static inline void cpl_candidate_figures(const struct cpl_candidate *c,
                                          struct cpl_figures *out)
 {

@@ -18,141 +18,6 @@ bool cpl_decide_by_quick(const struct cpl_mapper *mapper, int ranks,
 	         (long)ranks * n_hosts > NAMED_MAX));
 }
 
-bool cpl_judge_no_budget(struct judge *j)
-{
-	const struct cpl_decide_request *req = j->req;
-
-	if (req->expired && req->expired(req->expired_arg))
-		j->out->cut_short = true;
-	return j->out->cut_short;
-}
-
-static void figures_of(const struct cpl_candidate *c, struct cpl_figures *f)
-{
-	*f = (struct cpl_figures){c->metrics, c->sums};
-}
-
-static bool better(const struct judge *j, const struct cpl_figures *a,
-                   const struct cpl_figures *b)
-{
-	return cpl_figures_better(j->req->objective, a, b);
-}
-
-static bool of_whole(const struct judge *j)
-{
-	return cpl_objective_of_whole(j->req->objective);
-}
-
-/* What candidates are compared by first. */
-static double first_number(const struct judge *j, const struct cpl_candidate *c,
-                           const struct cpl_figures *f)
-{
-	return cpl_candidate_objective(j->req, j->out, c, f);
-}
-
-/* Where the rank order may not arrive: what is better with it and without. */
-static int by_either(const struct judge *j, const struct cpl_candidate *a,
-                     const struct cpl_candidate *b,
-                     const struct cpl_figures *fa, const struct cpl_figures *fb)
-{
-	return j->req->order == CPL_ORDER_MAY && !of_whole(j)
-	               ? cpl_objective_compare(cpl_judge_either(a, fa),
-	                                       cpl_judge_either(b, fb))
-	               : 0;
-}
-
-bool cpl_judge_comes_before(const struct judge *j,
-                            const struct cpl_candidate *a,
-                            const struct cpl_candidate *b,
-                            const struct cpl_figures *fa,
-                            const struct cpl_figures *fb)
-{
-	int order;
-
-	if (!of_whole(j)) {
-		order = by_either(j, a, b, fa, fb);
-		return order ? order < 0 : better(j, fa, fb);
-	}
-	order = cpl_objective_compare(first_number(j, a, fa),
-	                              first_number(j, b, fb));
-	if (!order)
-		order = cpl_objective_compare(a->times.seconds,
-		                              b->times.seconds);
-	return order ? order < 0 : better(j, fa, fb);
-}
-
-bool cpl_judge_is_taken_before(const struct judge *j,
-                               const struct cpl_candidate *a,
-                               const struct cpl_candidate *b,
-                               const struct cpl_figures *fa,
-                               const struct cpl_figures *fb)
-{
-	bool stock = a->policy == &cpl_placement_stock;
-	bool other = b->policy == &cpl_placement_stock;
-	int order = by_either(j, a, b, fa, fb);
-
-	if (!order && cpl_decide_by_times(j->req)) {
-		order = cpl_objective_compare(first_number(j, a, fa),
-		                              first_number(j, b, fb));
-		if (!order)
-			order = cpl_objective_compare(a->times.seconds,
-			                              b->times.seconds);
-		if (!order)
-			order = cpl_objective_compare(
-			        fa->metrics.mean_congestion,
-			        fb->metrics.mean_congestion);
-		if (!order)
-			order = other - stock;
-	}
-	if (order || cpl_judge_comes_before(j, a, b, fa, fb))
-		return order <= 0;
-	return stock && !cpl_judge_comes_before(j, b, a, fb, fa);
-}
-
-/* With its rank order, where candidates are compared so, or in blocks. */
-static bool known(const struct cpl_candidate *c, bool mapped,
-                  struct cpl_figures *f)
-{
-	if (mapped)
-		*f = c->mapped;
-	else
-		figures_of(c, f);
-	return mapped ? c->is_mapped : c->evaluated;
-}
-
-void cpl_judge_choose(struct judge *j, int n, bool mapped)
-{
-	struct cpl_decision *out = j->out;
-	const struct cpl_candidate *c = out->candidate;
-	struct cpl_figures f, taken;
-	double best, most, price;
-
-	out->chosen = out->best;
-	out->price = 0;
-	if (!j->req->keep_whole)
-		return;
-	known(&c[out->best], mapped, &taken);
-	best = price = first_number(j, &c[out->best], &taken);
-	most = best * (1 + j->req->keep_price / 100.0);
-	for (int i = 0; i < n; i++) {
-		const struct cpl_candidate *now = &c[out->chosen];
-
-		if (!known(&c[i], mapped, &f) || c[i].barred ||
-		    c[i].broken > now->broken ||
-		    cpl_objective_compare(first_number(j, &c[i], &f), most) > 0)
-			continue;
-		if (c[i].broken == now->broken &&
-		    !(mapped || !j->mapper ? cpl_judge_is_taken_before
-		                           : cpl_judge_comes_before)(
-		            j, &c[i], now, &f, &taken))
-			continue;
-		out->chosen = i;
-		taken = f;
-		price = first_number(j, &c[i], &f);
-	}
-	out->price = best > 0 && price > best ? price / best - 1 : 0;
-}
-
 /* Ranks of each of n hosts in blocks. */
 static void fill_sizes(const struct cpl_decide_request *req, int n, int *size)
 {
@@ -222,59 +87,6 @@ static int open_times(struct judge *j, struct cpl_error *err)
 	return j->times ? 0 : -1;
 }
 
-/* What it is to others where it was placed last. */
-static void judge_others(struct judge *j, struct cpl_candidate *c)
-{
-	int64_t n;
-	const struct cpl_times_rate *rate = cpl_times_rates(j->times, &n);
-
-	if (!j->req->harm)
-		return;
-	c->shared = cpl_harm_shared(j->req->harm, rate, n);
-	c->harm = cpl_harm_by(j->req->harm, rate, n);
-}
-
-/* What the model tells of it there; times are known. */
-static int ask_model(struct judge *j, const int *node, const int *of,
-                     struct cpl_candidate *c, struct cpl_error *err)
-{
-	const struct cpl_decide_request *req = j->req;
-
-	if (req->objective != CPL_OBJECTIVE_LEARNED || !req->learned)
-		return 0;
-	return cpl_learned_seconds(
-	        req->learned,
-	        &(struct cpl_feature_job){
-	                .net = req->place.net,
-	                .routing = cpl_routing_by_flow(req->place.net,
-	                                               req->routing),
-	                .comm = req->comm,
-	                .ranks_per_node = req->ranks_per_node,
-	                .node = node,
-	                .rank_host = of,
-	                .background = req->background,
-	                .judged = true,
-	                .seconds = c->times.seconds},
-	        &c->told, err);
-}
-
-int cpl_judge_times(struct judge *j, const int *node, const int *of,
-                       struct cpl_candidate *c, struct cpl_error *err)
-{
-	if (!j->times)
-		return 0;
-	if ((!j->times_ordered || j->times_of != of) &&
-	    cpl_times_order(j->times, of, j->req->ranks_per_node, j->n, err))
-		return -1;
-	j->times_ordered = true;
-	j->times_of = of;
-	if (cpl_times_place(j->times, j->space, node, err))
-		return -1;
-	cpl_times_judge(j->times, j->req->rates, false, &c->times);
-	judge_others(j, c);
-	return ask_model(j, node, of, c, err);
-}
-
 static int take_arrays(struct judge *j, struct cpl_error *err)
 {
 	int n_candidates = j->out->n_candidates;
@@ -298,7 +110,7 @@ static int take_arrays(struct judge *j, struct cpl_error *err)
 	return j->arena.failed ? cpl_fail_memory(err) : 0;
 }
 
-/* Free nodes, and those of the scheduler. */
+/* List the nodes in reach: free ones, and those of the scheduler. */
 static int list_reach(struct judge *j)
 {
 	const struct cpl_placement_request *place = &j->req->place;
@@ -321,7 +133,7 @@ static bool needs_graph(const struct judge *j)
 	         (long)j->ranks * j->n > CPL_QUICK_SMALL);
 }
 
-/* What is made once for all candidates. */
+/* Make what is made once for all candidates. */
 static int begin(struct judge *j, struct cpl_error *err)
 {
 	const struct cpl_decide_request *req = j->req;
@@ -338,10 +150,10 @@ static int begin(struct judge *j, struct cpl_error *err)
 	        .block = req->block,
 	        .n_hosts = j->n,
 	        .slots = j->size,
-	        .option = req->map_option,
+	        .option = req->wish.map_option,
 	        .background = req->background,
 	        .rates = req->rates,
-	        .objective = req->objective,
+	        .objective = req->wish.objective,
 	        .seed = req->place.seed,
 	        .expired = req->expired,
 	        .expired_arg = req->expired_arg,
@@ -352,9 +164,9 @@ static int begin(struct judge *j, struct cpl_error *err)
 		if (!j->own_graph)
 			return -1;
 	}
-	if (req->keep_whole &&
+	if (req->wish.keep.name &&
 	    cpl_whole_units_open(&j->units, req->place.net, req->place.free,
-	                         req->keep_whole, err))
+	                         &req->wish.keep, err))
 		return -1;
 	return open_times(j, err) || cpl_judge_begin_work(j, err) ||
 	                       cpl_quick_open(&j->quick, &j->map, j->reach,
@@ -377,23 +189,16 @@ static void end(struct judge *j)
 	cpl_arena_free(&j->arena);
 }
 
-void cpl_judge_broken(struct judge *j, int i)
-{
-	if (j->req->keep_whole)
-		j->out->candidate[i].broken = cpl_whole_units_broken(
-		        &j->units, j->layout[i].node, j->n);
-}
-
-static int place(struct judge *j, int i, struct cpl_error *err)
+static int place_candidate(struct judge *j, int i, struct cpl_error *err)
 {
 	const struct cpl_candidate *c = &j->out->candidate[i];
 	struct cpl_placement_request place = j->req->place;
 
 	place.seed = c->seed;
-	place.option = cpl_placement_option(j->req->policy);
+	place.option = j->req->wish.option;
 	/* That of the searches. */
 	if (c->policy == &cpl_placement_keep_whole && !place.option)
-		place.option = j->req->keep_whole;
+		place.option = j->req->wish.keep.name;
 	if (!c->policy->place)
 		memcpy(j->layout[i].node, j->req->stock,
 		       (size_t)j->n * sizeof(int));
@@ -422,7 +227,7 @@ static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
 	c->evaluated = true;
 	if (cpl_judge_plain(j, quick, i, err))
 		return -1;
-	if ((!j->mapper || j->req->all_metrics || of_whole(j)) &&
+	if ((!j->mapper || j->req->all_metrics || cpl_judge_of_whole(j)) &&
 	    cpl_judge_times(j, l->node, NULL, c, err))
 		return -1;
 	return 0;
@@ -431,10 +236,12 @@ static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
 static int place_and_evaluate(struct judge *j, struct cpl_quick *quick, int i,
                               bool *cut_short, struct cpl_error *err)
 {
-	return place(j, i, err) ? -1 : evaluate(j, quick, i, cut_short, err);
+	return place_candidate(j, i, err)
+	               ? -1
+	               : evaluate(j, quick, i, cut_short, err);
 }
 
-/* The candidate that is the scheduler's own nodes; 0: there is none beside
+/* The candidate that is the scheduler's own nodes; 0: there is none besides
  * another. */
 static int stock_of(const struct judge *j, int n)
 {
@@ -442,8 +249,9 @@ static int stock_of(const struct judge *j, int n)
 	                                                               : 0;
 }
 
-/* The budget ended before the others were known: of the first candidate and the
- * scheduler's own nodes the better, or, where that is not known, the latter. */
+/* The budget ended before the others were known: take the better of the first
+ * candidate and the scheduler's own nodes, or, where that is not known, the
+ * latter. */
 static int fall_back(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
@@ -452,43 +260,69 @@ static int fall_back(struct judge *j, int n, struct cpl_error *err)
 	struct cpl_figures f, first;
 
 	cpl_judge_bar(j, n);
-	figures_of(&c[stock], &f);
-	figures_of(&c[0], &first);
+	cpl_candidate_figures(&c[stock], &f);
+	cpl_candidate_figures(&c[0], &first);
 	if (!c[0].evaluated || c[0].barred ||
 	    (c[stock].evaluated &&
 	     cpl_judge_comes_before(j, &c[stock], &c[0], &f, &first)))
 		out->best = stock;
 	out->chosen = out->best;
-	return c[out->chosen].evaluated ? 0 : place(j, out->chosen, err);
+	return c[out->chosen].evaluated ? 0
+	                                : place_candidate(j, out->chosen, err);
 }
 
-/* A further seed of a policy is for what work is left. */
-static bool is_later(const struct judge *j, int i)
+#define TURNS 4
+
+/* Which candidates come before others, that there may be no work left for: after
+ * the first and the scheduler's own nodes what lies all over the machine, which is
+ * most unlike these; further seeds last. */
+static int turn_of(const struct judge *j, int i, int stock)
 {
-	return j->out->candidate[i].seed != j->req->place.seed;
+	const struct cpl_candidate *c = &j->out->candidate[i];
+
+	if (!i || i == stock)
+		return 0;
+	if (c->seed != j->req->place.seed)
+		return 3;
+	return c->policy == &cpl_placement_random_nodes ||
+	                       c->policy == &cpl_placement_round_robin_nodes
+	               ? 1
+	               : 2;
 }
 
-/* In turn, the scheduler's own nodes second; first seeds before all others. */
+/* Of candidate i; with the first goes the scheduler's own nodes', of both or
+ * none. */
+static bool affords(struct judge *j, int i)
+{
+	const int *node = j->layout[i].node;
+	int evaluations = cpl_judge_evaluations(j, node);
+
+	if (!i)
+		evaluations += j->req->stock ? cpl_judge_evaluations(
+		                                       j, j->req->stock)
+		                             : 1;
+	return cpl_judge_affords(j, node, evaluations, 0);
+}
+
+/* In turn. */
 static int place_in_turn(struct judge *j, int n, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
 	int stock = stock_of(j, n);
 
-	for (int k = 0; k < 2 * n; k++) {
-		int m = k % n, i = m && stock ? m == 1 ? stock : m - 1 : m;
+	for (int k = 0; k < TURNS * n; k++) {
+		int i = k % n;
 
-		if (is_later(j, i) != (k >= n))
+		if (turn_of(j, i, stock) != k / n)
 			continue;
 		if (k > 0 && cpl_judge_no_budget(j))
 			return fall_back(j, n, err);
-		if (place(j, i, err))
+		if (place_candidate(j, i, err))
 			return -1;
 		if (i == 0 && out->candidate[0].policy->place &&
 		    cpl_judge_no_budget(j))
 			return fall_back(j, n, err);
-		/* Of the first and the scheduler's own nodes both or none. */
-		if (!(i && i == stock) && n > 1 &&
-		    !cpl_judge_affords(j, j->layout[i].node, i ? 1 : 2, 0)) {
+		if (!(i && i == stock) && n > 1 && !affords(j, i)) {
 			if (i)
 				continue;
 			out->cut_short = true;
@@ -496,6 +330,8 @@ static int place_in_turn(struct judge *j, int n, struct cpl_error *err)
 		}
 		if (evaluate(j, &j->quick, i, &out->cut_short, err))
 			return -1;
+		if (!i)
+			cpl_judge_keep_work(j, false);
 	}
 	return 0;
 }
@@ -519,8 +355,8 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 
 		if (!c[i].evaluated || c[i].barred)
 			continue;
-		figures_of(&c[i], &f);
-		figures_of(&c[best], &best_f);
+		cpl_candidate_figures(&c[i], &f);
+		cpl_candidate_figures(&c[best], &best_f);
 		if (c[best].barred ||
 		    (j->mapper ? cpl_judge_comes_before
 		               : cpl_judge_is_taken_before)(j, &c[i], &c[best],
@@ -569,8 +405,8 @@ static int number_hosts(struct judge *j, const int *of, int *node,
 	return 0;
 }
 
-/* Nodes and rank order of the chosen one. */
-static int take(struct judge *j, struct cpl_error *err)
+/* Take the nodes and the rank order of the chosen candidate. */
+static int take_choice(struct judge *j, struct cpl_error *err)
 {
 	struct cpl_decision *out = j->out;
 	const struct layout *l = &j->layout[out->chosen];
@@ -592,7 +428,7 @@ static bool is_unknown(const struct judge *j, int n)
 {
 	const struct cpl_candidate *stock = &j->out->candidate[n - 1];
 
-	return j->mapper && !j->req->keep_whole &&
+	return j->mapper && !j->stock_blocks && !j->req->wish.keep.name &&
 	       stock->policy == &cpl_placement_stock && !stock->is_mapped;
 }
 
@@ -604,22 +440,23 @@ static int judge(struct judge *j, struct cpl_error *err)
 	        out->candidate[n - 1].policy == &cpl_placement_traffic;
 
 	n -= searches;
-	if (place_all(j, n, err) || take(j, err))
+	if (place_all(j, n, err) || take_choice(j, err))
 		return -1;
 	if (j->mapper && !out->cut_short &&
-	    (cpl_judge_map(j, n, err) || take(j, err)))
+	    (cpl_judge_map(j, n, err) || take_choice(j, err)))
 		return -1;
 	if (searches && !out->cut_short && cpl_judge_can_search(j) &&
-	    (cpl_judge_search(j, n, err) || take(j, err)))
+	    (cpl_judge_search(j, n, err) || take_choice(j, err)))
 		return -1;
 	if (out->cut_short && is_unknown(j, n)) {
 		out->best = out->chosen = n - 1;
-		if (!out->candidate[n - 1].evaluated && place(j, n - 1, err))
+		if (!out->candidate[n - 1].evaluated &&
+		    place_candidate(j, n - 1, err))
 			return -1;
-		return take(j, err);
+		return take_choice(j, err);
 	}
 	if (out->candidate[n - 1].policy == &cpl_placement_stock &&
-	    (cpl_judge_stated(j, n - 1, err) || take(j, err)))
+	    (cpl_judge_stated(j, n - 1, err) || take_choice(j, err)))
 		return -1;
 	out->cut_short |= j->limited;
 	return 0;
@@ -635,11 +472,11 @@ int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 	int rc = -1;
 
 	/* Seconds and units are looked at for one candidate after the other. */
-	if (!req->expired && !req->work && !req->phase && !req->keep_whole)
+	if (!req->expired && !req->work && !req->phase && !req->wish.keep.name)
 		j.team = req->team;
-	if (req->mapper != &cpl_mapper_linear && out->n_nodes > 1 &&
+	if (req->wish.mapper != &cpl_mapper_linear && out->n_nodes > 1 &&
 	    req->order != CPL_ORDER_NOT)
-		j.mapper = req->mapper;
+		j.mapper = req->wish.mapper;
 	j.proxy = !cpl_judge_is_quick(&j) &&
 	          cpl_decide_by_quick(j.mapper, j.ranks, j.n);
 	if (j.proxy)

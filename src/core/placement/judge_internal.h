@@ -44,10 +44,12 @@ struct judge {
 	bool proxy; /* another mapper is meant, which would take too long */
 	struct cpl_whole_units units; /* with keep_whole */
 	/* With limited work: [n_stations] 0, what is spent, and whether something
-	 * was left out. */
+	 * was left out; and what of it is not to be spent yet. */
 	unsigned char *station;
-	long spent;
+	long spent, kept;
 	bool limited;
+	bool stock_blocks; /* the scheduler's nodes without a rank order, for lack of
+	                    * it, are what others are held against */
 	struct cpl_arena arena;
 };
 
@@ -56,7 +58,13 @@ static inline bool cpl_judge_is_quick(const struct judge *j)
 	return j->mapper == &cpl_mapper_quick;
 }
 
-/* judge.c */
+/* Are candidates compared as a whole, by what times and harm of them are? */
+static inline bool cpl_judge_of_whole(const struct judge *j)
+{
+	return cpl_objective_of_whole(j->req->wish.objective);
+}
+
+/* judge_compare.c */
 
 /* Has the budget run out? The decision is cut short then. */
 bool cpl_judge_no_budget(struct judge *j);
@@ -88,19 +96,29 @@ void cpl_judge_broken(struct judge *j, int i);
 /* judge_work.c */
 
 int cpl_judge_begin_work(struct judge *j, struct cpl_error *err);
-/* Is there work left for so many evaluations on node[], and more? It is spent then;
- * else the decision is limited. O(hosts). */
+/* Where work is limited, keeps of it what a search from the best candidate takes, if
+ * there is to be one: with less work it finds better nodes than are among many
+ * candidates. mapping: as far as that does not make what the search needs. */
+void cpl_judge_keep_work(struct judge *j, bool mapping);
+/* Is there work left for so many evaluations on node[], and more? O(hosts). */
+bool cpl_judge_has_work(struct judge *j, const int *node, int evaluations,
+                        long more);
+/* The same, and it is spent; else the decision is limited. */
 bool cpl_judge_affords(struct judge *j, const int *node, int evaluations,
                        long more);
-/* Is there any left to search on from the chosen one, and is it known how? */
+/* Is there any left to search on from the chosen one, and is it known how? What is
+ * found is paid for then where the rank order may not arrive. */
 bool cpl_judge_can_search(struct judge *j);
-/* What is left, `most` at the most; below that the decision is limited. May be
- * below 0. */
-long cpl_judge_work_left(struct judge *j, long most);
+/* What a search may take in links of routes. */
+long cpl_judge_search_work(struct judge *j);
+
 /* judge_order.c */
 
 /* Nodes in the scheduler's order. */
 void cpl_judge_in_turn(const struct judge *j, int *node);
+/* How often a candidate on node[] is evaluated in blocks: once more by what
+ * follows, if need be. O(hosts). */
+int cpl_judge_evaluations(const struct judge *j, const int *node);
 /* With CPL_ORDER_MAY: what candidate i, evaluated in blocks, comes to on its nodes
  * in that order. 0, or -1 with err. One evaluation, if they are not in it. */
 int cpl_judge_plain(struct judge *j, struct cpl_quick *quick, int i,

@@ -20,10 +20,11 @@
 /* What a flow between hosts costs to place; how often mapping does that. */
 #define FLOW_WORK 8
 #define LOOKS 4
-/* Where work is limited: evaluations that a look takes, and what it takes to watch a
- * link in searches. */
+/* Where work is limited: evaluations that a look takes, and mapping after it, and what
+ * it takes to watch a link in searches. */
 #define LOOKED 2
 #define LOOKED_SMALL 6
+#define MAPPED 2
 #define WATCH_WORK 4L
 
 /* What may come of it. */
@@ -87,17 +88,31 @@ static long map_work(const struct judge *j)
 	return work;
 }
 
+/* What a look has made of candidate i is its rank order. */
+static int take_look(struct judge *j, int i, struct cpl_error *err)
+{
+	struct cpl_candidate *c = &j->out->candidate[i];
+	const struct cpl_quick_layout *mapped = &j->layout[i].mapped;
+
+	if (!j->layout[i].looked)
+		return 0;
+	c->is_mapped = true;
+	c->mapped = mapped->figures;
+	return cpl_judge_times(j, mapped->node, mapped->of, c, err);
+}
+
 static int map_candidate(struct judge *j, struct cpl_quick *quick, int i,
                          bool *cut_short, struct cpl_error *err)
 {
 	struct cpl_candidate *c = &j->out->candidate[i];
 	struct layout *l = &j->layout[i];
 
-	if (!c->evaluated ||
-	    !cpl_judge_affords(j, l->node, l->looked ? 2 : 4,
+	if (!c->evaluated)
+		return 0;
+	if (!cpl_judge_affords(j, l->node, l->looked ? MAPPED : 2 * MAPPED,
 	                       map_work(j) - look_work(j) +
 	                               watch_work(j)))
-		return 0;
+		return take_look(j, i, err);
 	free(l->mapped.own);
 	l->mapped.own = NULL;
 	if (cpl_judge_is_quick(j) ? cpl_quick_map(quick, l->node, l->looked,
@@ -179,7 +194,7 @@ static int list_best(struct judge *j, int n, long work, int *list)
 		most = JUDGED_MIN;
 	for (int i; most > 0 && (i = next_best(j, n, done)) >= 0; most--)
 		done[list[m++] = i] = true;
-	if (j->req->keep_whole) {
+	if (j->req->wish.keep.name) {
 		int i = next_keeper(j, n, done);
 
 		if (i >= 0)
@@ -193,9 +208,40 @@ static int list_best(struct judge *j, int n, long work, int *list)
 static int look_at_some(struct judge *j, int n, int *list,
                         struct cpl_error *err)
 {
-	int m = j->quick.small ? n : list_best(j, n, look_work(j) + 1, list);
+	int m = n;
 
-	return cpl_judge_each(j, j->quick.small ? NULL : list, m, look, err);
+	/* The last one, the scheduler's own nodes, first. */
+	for (int i = 0; i < n; i++)
+		list[i] = (i + n - 1) % n;
+	if (!j->quick.small)
+		m = list_best(j, n, look_work(j) + 1, list);
+	return cpl_judge_each(j, list, m, look, err);
+}
+
+/* Is there work for the scheduler's own nodes and another candidate, at the least?
+ * All take about the same. */
+static bool has_work(struct judge *j)
+{
+	int each = j->quick.small ? LOOKED_SMALL : LOOKED;
+	long more = map_work(j) - look_work(j);
+
+	return cpl_judge_has_work(j, j->layout[j->out->chosen].node,
+	                          2 * (each + MAPPED),
+	                          2 * more + watch_work(j));
+}
+
+/* In their place the quick order of the best in blocks alone, as far as it is known
+ * without a search. */
+static int look_at_chosen(struct judge *j, struct cpl_error *err)
+{
+	int i = j->out->chosen;
+
+	j->limited = j->stock_blocks = true;
+	j->kept = 0;
+	/* With units to be kept the best is another. */
+	if (i != j->out->best)
+		return 0;
+	return look(j, &j->quick, i, NULL, err) ? -1 : take_look(j, i, err);
 }
 
 /* The budget ended before all were mapped: what is known to be better than the
@@ -206,7 +252,7 @@ static void fall_back(struct judge *j, int n)
 	const struct cpl_candidate *c = out->candidate;
 	struct cpl_figures best;
 
-	if (j->req->keep_whole)
+	if (j->req->wish.keep.name)
 		return;
 	cpl_candidate_figures(&c[out->best], &best);
 	for (int i = 0; i < n; i++)
@@ -227,6 +273,9 @@ int cpl_judge_map(struct judge *j, int n, struct cpl_error *err)
 
 	if (!list)
 		return cpl_fail_memory(err);
+	cpl_judge_keep_work(j, true);
+	if (cpl_judge_is_quick(j) && !has_work(j))
+		return look_at_chosen(j, err);
 	if (cpl_judge_is_quick(j) && look_at_some(j, n, list, err))
 		return -1;
 	for (int i = 0; i < n; i++)

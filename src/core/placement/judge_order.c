@@ -35,6 +35,11 @@ void cpl_judge_in_turn(const struct judge *j, int *node)
 		        (void *)j->req);
 }
 
+int cpl_judge_evaluations(const struct judge *j, const int *node)
+{
+	return j->req->order == CPL_ORDER_MAY && !is_in_turn(j, node) ? 2 : 1;
+}
+
 int cpl_judge_plain(struct judge *j, struct cpl_quick *quick, int i,
                     struct cpl_error *err)
 {
@@ -87,7 +92,7 @@ static const struct cpl_candidate *without_us(const struct judge *j, int n)
 static bool is_worse(const struct judge *j, const struct cpl_figures *b,
                      const struct cpl_figures *a)
 {
-	enum cpl_objective by = j->req->objective;
+	enum cpl_objective by = j->req->wish.objective;
 	int order = cpl_objective_compare(
 	        cpl_objective_first(by, &a->metrics, a->sums.hop_bytes),
 	        cpl_objective_first(by, &b->metrics, b->sums.hop_bytes));

@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-/* Links of routes that the search looks at, as in judge_map.c; and beyond what is
- * left of limited work. */
-#define SEARCH_WORK 600000L
-#define SEARCH_MORE (SEARCH_WORK / 2)
-
 /* Where units are to be kept whole, what the search may go to: no unit that its
  * start leaves whole; and what it may not leave: units that the start takes all
  * of. So it breaks no more than the start. -1 with err: memory. */
@@ -60,19 +55,18 @@ static int search_from(struct judge *j, const struct layout *from,
 	        .groups = groups,
 	        .background = req->background,
 	        .rates = req->rates,
-	        .objective = req->objective,
+	        .objective = req->wish.objective,
 	        .seed = req->place.seed,
 	        .free = req->place.free,
 	        .required = req->place.required,
 	        .n_required = req->place.n_required,
-	        .work = SEARCH_MORE + cpl_judge_work_left(
-	                                      j, SEARCH_WORK - SEARCH_MORE),
+	        .work = cpl_judge_search_work(j),
 	        .moves = j->quick.watches ? &j->quick.moves : NULL,
 	        .expired = req->expired,
 	        .expired_arg = req->expired_arg,
 	};
 
-	if (req->keep_whole && bound_search(j, from->node, &how, err))
+	if (req->wish.keep.name && bound_search(j, from->node, &how, err))
 		return -1;
 	memcpy(node, j->mapper ? from->mapped.node : from->node,
 	       (size_t)j->n * sizeof(int));

@@ -68,7 +68,8 @@ int cpl_judge_stated(struct judge *j, int stock, struct cpl_error *err)
 	int chosen = out->chosen;
 
 	if (!j->req->stated || j->req->stated == j->req->routing ||
-	    j->req->keep_whole || cpl_objective_by_time(j->req->objective) ||
+	    j->req->wish.keep.name ||
+	    cpl_objective_by_time(j->req->wish.objective) ||
 	    work_of(j) > STATED_WORK || !c[stock].evaluated)
 		return 0;
 	if (!cpl_judge_no_budget(j) && evaluate_both(j, chosen, stock, err))
@@ -76,7 +77,7 @@ int cpl_judge_stated(struct judge *j, int stock, struct cpl_error *err)
 	/* What is not known to be better is not taken. */
 	if (chosen != stock &&
 	    !(c[chosen].is_stated && c[stock].is_stated &&
-	      cpl_figures_better(j->req->objective, &c[chosen].stated,
+	      cpl_figures_better(j->req->wish.objective, &c[chosen].stated,
 	                         &c[stock].stated)))
 		out->best = out->chosen = stock;
 	return 0;

@@ -3,10 +3,22 @@
  * every machine, and at every run, before a clock ends it. */
 #include "placement/judge_internal.h"
 
-/* Links of a route, and what noting them costs. */
+/* Links of a route, and what noting them costs; less where there are more
+ * routes than links. */
 #define ROUTE_WORK 8
+#define ROUTE_WORK_MANY 6
 /* How often that by a routing which does all flows together. */
 #define WHOLE_WORK 2
+
+/* Of a search, in links of routes: without a limit, and within one, of which a
+ * share at the most. In a search they take twice as long, what is made before
+ * it included. */
+#define SEARCH_WORK 600000L
+#define SEARCH_LIMITED 400000L
+#define SEARCH_SHARE 4
+#define SEARCH_TWICE 2
+/* How often flows are looked through, at the least, in one that is worth it. */
+#define SEARCH_PICKS 3
 
 /* Of one evaluation on node[]: the flows, the routes of the pairs of stations
  * that they are between, and where they are many the passes over all links. */
@@ -26,9 +38,22 @@ static long evaluation_work(struct judge *j, const int *node)
 	for (int i = 0; i < j->n; i++)
 		j->station[cpl_network_station(net, node[i])] = 0;
 	pairs = flows < stations * stations ? flows : stations * stations;
-	work = flows + ROUTE_WORK * pairs +
+	work = flows +
+	       (pairs > net->n_links ? ROUTE_WORK_MANY : ROUTE_WORK) * pairs +
 	       (j->quick.ev.few ? 0 : (long)net->n_links);
 	return j->req->routing->add ? work : WHOLE_WORK * work;
+}
+
+static bool has(const struct judge *j, long work)
+{
+	return work <= j->req->work - j->spent - j->kept;
+}
+
+bool cpl_judge_has_work(struct judge *j, const int *node, int evaluations,
+                        long more)
+{
+	return !j->station ||
+	       has(j, evaluations * evaluation_work(j, node) + more);
 }
 
 bool cpl_judge_affords(struct judge *j, const int *node, int evaluations,
@@ -39,7 +64,7 @@ bool cpl_judge_affords(struct judge *j, const int *node, int evaluations,
 	if (!j->station)
 		return true;
 	work = evaluations * evaluation_work(j, node) + more;
-	if (work > j->req->work - j->spent) {
+	if (!has(j, work)) {
 		j->limited = true;
 		return false;
 	}
@@ -56,20 +81,52 @@ int cpl_judge_begin_work(struct judge *j, struct cpl_error *err)
 	return j->station ? 0 : cpl_fail_memory(err);
 }
 
-bool cpl_judge_can_search(struct judge *j)
+/* The most that a search takes within the limit. */
+static long limited_search(const struct judge *j)
+{
+	long share = j->req->work / SEARCH_SHARE;
+
+	return share < SEARCH_LIMITED ? share : SEARCH_LIMITED;
+}
+
+/* Does it come to more than to look for hosts to move? */
+static bool is_worth_it(const struct judge *j)
+{
+	const struct cpl_comm *flows = cpl_rank_groups_judged(&j->quick.block);
+
+	return SEARCH_PICKS * ROUTE_WORK * (long)flows->n_entries <
+	       limited_search(j);
+}
+
+void cpl_judge_keep_work(struct judge *j, bool mapping)
 {
 	const struct cpl_decision *out = j->out;
 
-	return (!j->mapper || out->candidate[out->chosen].is_mapped) &&
-	       cpl_judge_work_left(j, 1) > 0;
+	if (j->station && is_worth_it(j) &&
+	    out->candidate[out->n_candidates - 1].policy ==
+	            &cpl_placement_traffic)
+		j->kept = (mapping ? 1 : SEARCH_TWICE) * limited_search(j);
 }
 
-long cpl_judge_work_left(struct judge *j, long most)
+bool cpl_judge_can_search(struct judge *j)
 {
-	long left = j->req->work - j->spent;
+	const struct cpl_decision *out = j->out;
+	const int *node = j->layout[out->chosen].node;
+	/* Of what it finds, in the scheduler's order. */
+	bool plain = j->req->order == CPL_ORDER_MAY;
 
-	if (!j->station || left >= most)
-		return most;
-	j->limited = true;
-	return left;
+	if (j->mapper && !out->candidate[out->chosen].is_mapped)
+		return false;
+	j->kept = 0;
+	return cpl_judge_affords(j, node, plain, 0) &&
+	       (!j->station || j->spent < j->req->work);
+}
+
+long cpl_judge_search_work(struct judge *j)
+{
+	if (j->station && !has(j, SEARCH_TWICE * SEARCH_LIMITED))
+		j->limited = true;
+	if (!j->limited)
+		return SEARCH_WORK;
+	return (j->quick.watches ? 4 : 3) * limited_search(j) / 3;
 }

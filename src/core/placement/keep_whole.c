@@ -14,7 +14,7 @@
 #include "placement/placement.h"
 
 /* Units of a list, list[first] .. list[last], with so many free nodes. */
-struct run {
+struct kept_run {
 	int first, last, nodes; /* nodes 0: none */
 };
 
@@ -31,13 +31,13 @@ static int nodes_of(const struct keeping *k, int at)
 	return k->units.free[k->list[at]];
 }
 
-static int span(const struct keeping *k, const struct run *run)
+static int span(const struct keeping *k, const struct kept_run *run)
 {
 	return k->list[run->last] - k->list[run->first];
 }
 
 /* From the units that are taken. */
-static int distance(const struct keeping *k, const struct run *run)
+static int distance(const struct keeping *k, const struct kept_run *run)
 {
 	if (k->low > k->high)
 		return 0;
@@ -66,7 +66,7 @@ static void take_unit(struct keeping *k, int unit, int n)
  * Returns how many nodes are left. */
 static int take_whole(struct keeping *k, int n)
 {
-	struct run best = {0}, now = {0};
+	struct kept_run best = {0}, now = {0};
 
 	list(k, true);
 	for (now.last = 0; now.last < k->n_list; now.last++) {
@@ -83,8 +83,8 @@ static int take_whole(struct keeping *k, int n)
 	return n - best.nodes;
 }
 
-static bool comes_before(const struct keeping *k, const struct run *a,
-                         const struct run *b)
+static bool comes_before(const struct keeping *k, const struct kept_run *a,
+                         const struct kept_run *b)
 {
 	if (span(k, a) != span(k, b))
 		return span(k, a) < span(k, b);
@@ -97,7 +97,7 @@ static bool comes_before(const struct keeping *k, const struct run *a,
  * them where none does. Returns how many nodes are left. */
 static int take_broken(struct keeping *k, int n)
 {
-	struct run best = {0}, now = {0};
+	struct kept_run best = {0}, now = {0};
 
 	list(k, false);
 	for (now.last = 0; n && now.last < k->n_list; now.last++) {
@@ -123,11 +123,11 @@ static int take_broken(struct keeping *k, int n)
  * nearest of these. Returns how many nodes are left. */
 static int break_one(struct keeping *k, int n)
 {
-	struct run best = {0};
+	struct kept_run best = {0};
 
 	list(k, true);
 	for (int i = 0; i < k->n_list; i++) {
-		struct run one = {i, i, nodes_of(k, i)};
+		struct kept_run one = {i, i, nodes_of(k, i)};
 		bool holds = one.nodes >= n, held = best.nodes >= n;
 
 		if (k->some[k->list[i]])
@@ -161,14 +161,15 @@ static int check(const struct cpl_network *net, const char *option,
 
 /* O(n_nodes), and once more the units for each that is broken where their sizes
  * differ. */
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_keep_whole(const struct cpl_placement_request *req, int *out,
+                            struct cpl_error *err)
 {
 	struct keeping k = {.low = INT_MAX, .high = -1};
+	struct cpl_cut cut;
 	int n = 0, left;
 
-	if (cpl_whole_units_open(&k.units, req->net, req->free, req->option,
-	                         err))
+	if (cpl_cut_find(req->net, req->option, &cut, err) ||
+	    cpl_whole_units_open(&k.units, req->net, req->free, &cut, err))
 		return -1;
 	k.list = cpl_arena_take_raw(&k.units.arena, k.units.n,
 	                            sizeof(*k.list));
@@ -191,5 +192,5 @@ const struct cpl_placement_policy cpl_placement_keep_whole = {
                    "(keep-whole:router ...)",
         .flags = CPL_PLACEMENT_CLASS,
         .check = check,
-        .place = place,
+        .place = place_keep_whole,
 };

@@ -4,8 +4,8 @@
 #include "base/sort.h"
 #include "placement/placement.h"
 
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_linear(const struct cpl_placement_request *req, int *out,
+                        struct cpl_error *err)
 {
 	int n = 0;
 
@@ -25,5 +25,5 @@ const struct cpl_placement_policy cpl_placement_linear = {
         .name = "linear",
         .short_name = "LIN",
         .summary = "lowest free nodes in node order",
-        .place = place,
+        .place = place_linear,
 };

@@ -39,8 +39,8 @@ static int check(const struct cpl_network *net, const char *option,
 	return 0;
 }
 
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_per_router(const struct cpl_placement_request *req, int *out,
+                            struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
 	unsigned char *some = calloc((size_t)net->n_nodes, 1);
@@ -83,5 +83,5 @@ const struct cpl_placement_policy cpl_placement_per_router = {
         .summary = "so many nodes on each router (per-router:2)",
         .flags = CPL_PLACEMENT_CLASS,
         .check = check,
-        .place = place,
+        .place = place_per_router,
 };

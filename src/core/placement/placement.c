@@ -33,18 +33,24 @@ const char *cpl_placement_option(const char *name)
 	return colon ? colon + 1 : NULL;
 }
 
-static const struct cpl_placement_policy *by_name(const char *name)
+static int fail_name(const struct cpl_network_type *type, const char *name,
+                     bool known, struct cpl_error *err)
 {
-	return (const struct cpl_placement_policy *)cpl_registry_find(
-	        &cpl_placements, name, strcspn(name, ":"), NULL, NULL);
+	char list[400];
+
+	if (!type)
+		return cpl_fail(err, "no policy '%.64s'", name);
+	return cpl_fail(err,
+	                "placement policy '%.64s' is %s; it must be one of %s",
+	                name, known ? "not for this network type" : "unknown",
+	                cpl_registry_names(&cpl_placements, CPL_NAMES_SHORT,
+	                                   takes, type, list, sizeof(list)));
 }
 
 static int check_option(const struct cpl_placement_policy *policy,
-                        const struct cpl_network *net, const char *name,
+                        const struct cpl_network *net, const char *option,
                         struct cpl_error *err)
 {
-	const char *option = cpl_placement_option(name);
-
 	if (!policy->check)
 		return option ? cpl_fail(err,
 		                         "placement policy '%s' takes no "
@@ -53,57 +59,43 @@ static int check_option(const struct cpl_placement_policy *policy,
 		              : 0;
 	if (!policy->check(net, option, err))
 		return 0;
-	return cpl_fail_prefix(err, "placement policy '%.64s': ", name);
-}
-
-const struct cpl_placement_policy *cpl_placement_named(const char *name)
-{
-	const struct cpl_placement_policy *policy = by_name(name);
-
-	return policy && !check_option(policy, NULL, name, NULL) ? policy
-	                                                         : NULL;
-}
-
-void cpl_placement_why(const char *name, struct cpl_error *err)
-{
-	const struct cpl_placement_policy *policy = by_name(name);
-
-	if (policy)
-		check_option(policy, NULL, name, err);
-	else
-		cpl_fail(err, "no policy '%.64s'", name);
-}
-
-bool cpl_placement_is_search(const char *name)
-{
-	const struct cpl_placement_policy *policy = cpl_placement_named(name);
-
-	return policy && policy->flags & CPL_PLACEMENT_SEARCH;
+	return cpl_fail_prefix(err,
+	                       "placement policy '%s%s%.64s': ", policy->name,
+	                       option ? ":" : "", option ? option : "");
 }
 
 const struct cpl_placement_policy *
 cpl_placement_find(const struct cpl_network_type *type, const char *name,
                    struct cpl_error *err)
 {
-	const struct cpl_placement_policy *policy = by_name(name);
-	char list[400];
+	const struct cpl_placement_policy *policy =
+	        (const void *)cpl_registry_find(&cpl_placements, name,
+	                                        strcspn(name, ":"), NULL, NULL);
 
-	if (policy && cpl_placement_takes(policy, type))
-		return check_option(policy, NULL, name, err) ? NULL : policy;
-	cpl_fail(err, "placement policy '%.64s' is %s; it must be one of %s",
-	         name, policy ? "not for this network type" : "unknown",
-	         cpl_registry_names(&cpl_placements, CPL_NAMES_SHORT, takes,
-	                            type, list, sizeof(list)));
-	return NULL;
+	if (!policy || (type && !cpl_placement_takes(policy, type))) {
+		fail_name(type, name, policy, err);
+		return NULL;
+	}
+	return check_option(policy, NULL, cpl_placement_option(name), err)
+	               ? NULL
+	               : policy;
 }
 
-int cpl_placement_check(const struct cpl_network *net, const char *name,
-                        struct cpl_error *err)
+int cpl_placement_check(const struct cpl_network *net,
+                        const struct cpl_placement_policy *policy,
+                        const char *option, struct cpl_error *err)
+{
+	return cpl_placement_takes(policy, net->type)
+	               ? check_option(policy, net, option, err)
+	               : fail_name(net->type, policy->name, true, err);
+}
+
+bool cpl_placement_is_search(const char *name)
 {
 	const struct cpl_placement_policy *policy =
-	        cpl_placement_find(net->type, name, err);
+	        cpl_placement_find(NULL, name, NULL);
 
-	return policy ? check_option(policy, net, name, err) : -1;
+	return policy && policy->flags & CPL_PLACEMENT_SEARCH;
 }
 
 int cpl_placement_check_request(const struct cpl_placement_request *req,

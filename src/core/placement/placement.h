@@ -3,6 +3,8 @@
  * Placement policies: which free nodes a job gets, in rank order. A new one
  * is a file and a line in placement.mk (Jain 2016, 3.2.3).
  */
+/* Tests: * in test_placement; judge* searches wish in test_decide*; unit* in
+ * test_decide_units. */
 #ifndef CPL_PLACEMENT_PLACEMENT_H
 #define CPL_PLACEMENT_PLACEMENT_H
 
@@ -60,6 +62,8 @@ struct cpl_placement_policy {
 /* All, in the order of candidates under "auto": linear is the baseline and
  * comes first; the searches last. */
 extern const struct cpl_registry cpl_placements;
+/* What they are called: entries that are no policies. */
+extern const struct cpl_registry cpl_placement_names;
 /* The i-th of them, NULL behind the last. */
 const struct cpl_placement_policy *cpl_placement_at(int i);
 
@@ -68,27 +72,24 @@ bool cpl_placement_takes(const struct cpl_placement_policy *policy,
                          const struct cpl_network_type *type);
 
 /*
- * Policy by long or short name for this network type, case-insensitive, or
- * "name:option". NULL with err listing the right names, or saying what is wrong
- * with the option wherever it would be.
+ * Policy by long or short name for this network type (NULL: for any),
+ * case-insensitive, or "name:option". NULL with err listing the right names, or
+ * saying what is wrong with the option wherever it would be.
  */
 const struct cpl_placement_policy *
 cpl_placement_find(const struct cpl_network_type *type, const char *name,
                    struct cpl_error *err);
-
-/* The same, and the option is good on this network. 0, or -1 with err. */
-int cpl_placement_check(const struct cpl_network *net, const char *name,
-                        struct cpl_error *err);
 /* The text after the first colon of such a name, or NULL; points into name. */
 const char *cpl_placement_option(const char *name);
-
-/* The same for some network type, for checks at submission; NULL: there is
- * none. */
-const struct cpl_placement_policy *cpl_placement_named(const char *name);
-/* Why name is none of any network. */
-void cpl_placement_why(const char *name, struct cpl_error *err);
-/* Is name that of a search, which needs to know the job's traffic? */
+/* Is such a name, as a record has it, that of a search, which needs to know the
+ * job's traffic? */
 bool cpl_placement_is_search(const char *name);
+
+/* Is the policy for this network, and its option good there? 0, or -1 with err.
+ */
+int cpl_placement_check(const struct cpl_network *net,
+                        const struct cpl_placement_policy *policy,
+                        const char *option, struct cpl_error *err);
 
 /* What each policy's place() asks for: as many free nodes as are wanted, and
  * the required ones among them. 0, or -1 with err. O(nodes). */
@@ -112,6 +113,7 @@ int cpl_placement_require(const struct cpl_placement_request *req, int *out,
 
 /* Those that others ask for by themselves. */
 extern const struct cpl_placement_policy cpl_placement_linear,
+        cpl_placement_random_nodes, cpl_placement_round_robin_nodes,
         cpl_placement_best_fit, cpl_placement_auto, cpl_placement_traffic,
         cpl_placement_blocked, cpl_placement_keep_whole;
 /* A candidate that a request brings along, see decide.h; in no table. */

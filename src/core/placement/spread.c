@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "placement/unit_sets.h"
 
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_spread(const struct cpl_placement_request *req, int *out,
+                        struct cpl_error *err)
 {
 	return cpl_units_spread(req->net, req->free, req->n_nodes_wanted, out,
 	                        err) ||
@@ -15,5 +15,5 @@ const struct cpl_placement_policy cpl_placement_spread = {
         .name = "spread",
         .summary = "evenly over the groups, in them over chassis and routers",
         .flags = CPL_PLACEMENT_CLASS,
-        .place = place,
+        .place = place_spread,
 };

@@ -43,8 +43,8 @@ static bool is_free(const struct cpl_placement_request *req,
 }
 
 /* Append the free nodes of a unit; returns the new count. */
-static int take(const struct cpl_placement_request *req,
-                const struct unit *unit, int *out, int n)
+static int take_nodes(const struct cpl_placement_request *req,
+                      const struct unit *unit, int *out, int n)
 {
 	for (int i = unit->first; i < unit->end && n < req->n_nodes_wanted; i++)
 		if (req->free[unit->node[i]])
@@ -76,7 +76,7 @@ static int place_random(const struct cpl_placement_request *req,
 			struct unit unit = unit_of(level, &order[i]);
 
 			if (is_free(req, &unit, pass == 0))
-				n = take(req, &unit, out, n);
+				n = take_nodes(req, &unit, out, n);
 		}
 	}
 	free(order);
@@ -147,7 +147,7 @@ static int take_turn(const struct cpl_placement_request *req,
 		struct unit unit = unit_of(units, &r->unit[r->next[i]++]);
 
 		if (is_free(req, &unit, whole))
-			return take(req, &unit, out, n);
+			return take_nodes(req, &unit, out, n);
 	}
 	return -1;
 }

@@ -24,13 +24,13 @@ static int check(const struct cpl_network *net, const char *option,
 
 /* Units of a network that is no tree of levels: of those that are free the
  * shortest run, in the order of their numbers, that holds the job. */
-struct run {
+struct unit_run {
 	int first, last;
 };
 
-static struct run shortest_run(const int *count, int n_units, int wanted)
+static struct unit_run shortest_run(const int *count, int n_units, int wanted)
 {
-	struct run best = {0, n_units - 1};
+	struct unit_run best = {0, n_units - 1};
 	int first = 0, sum = 0;
 
 	for (int last = 0; last < n_units; last++) {
@@ -38,7 +38,7 @@ static struct run shortest_run(const int *count, int n_units, int wanted)
 		while (sum - count[first] >= wanted)
 			sum -= count[first++];
 		if (sum >= wanted && last - first < best.last - best.first)
-			best = (struct run){first, last};
+			best = (struct unit_run){first, last};
 	}
 	return best;
 }
@@ -61,7 +61,8 @@ static int take_run(const struct cpl_placement_request *req,
                     int *out, struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
-	struct run run = shortest_run(count, units->n, req->n_nodes_wanted);
+	struct unit_run run =
+	        shortest_run(count, units->n, req->n_nodes_wanted);
 	struct in_unit *all = malloc((size_t)net->n_nodes * sizeof(*all));
 	int n = 0;
 
@@ -82,16 +83,18 @@ static int take_run(const struct cpl_placement_request *req,
 	return 0;
 }
 
-static int place(const struct cpl_placement_request *req, int *out,
-                 struct cpl_error *err)
+static int place_whole(const struct cpl_placement_request *req, int *out,
+                       struct cpl_error *err)
 {
 	const struct cpl_network *net = req->net;
 	struct cpl_whole_units units;
+	struct cpl_cut cut;
 	unsigned char *free_node;
 	int *count;
 	int n = 0, rc = -1;
 
-	if (cpl_whole_units_open(&units, net, req->free, req->option, err))
+	if (cpl_cut_find(net, req->option, &cut, err) ||
+	    cpl_whole_units_open(&units, net, req->free, &cut, err))
 		return -1;
 	free_node = cpl_arena_take(&units.arena, net->n_nodes, 1);
 	count = cpl_arena_take(&units.arena, units.n, sizeof(*count));
@@ -127,5 +130,5 @@ const struct cpl_placement_policy cpl_placement_whole = {
                    "whole:group ...)",
         .flags = CPL_PLACEMENT_CLASS,
         .check = check,
-        .place = place,
+        .place = place_whole,
 };

@@ -6,7 +6,7 @@
 #define HUGE_SCALE 0x1p+400
 
 /* The box between two routers, in one choice of directions. */
-struct box {
+struct router_box {
 	const struct cpl_product *torus;
 	double *load;
 	double bytes;
@@ -42,7 +42,8 @@ static int steps(const struct cpl_product *torus, int d, int from, int to,
 
 /* The paths through one router of the box go on in each dimension in
  * proportion to the steps left in it. */
-static void leave(const struct box *b, int router, int done, double through)
+static void leave(const struct router_box *b, int router, int done,
+                  double through)
 {
 	const struct cpl_product *torus = b->torus;
 	double each = b->bytes * through / (b->total - done);
@@ -59,7 +60,7 @@ static void leave(const struct box *b, int router, int done, double through)
  * prod C(steps[d], x[d]) / C(total, sum x); it is carried from a router to its
  * neighbour by their ratio.
  */
-static void spread(struct box *b, int d, int router, int done,
+static void spread(struct router_box *b, int d, int router, int done,
                    struct scaled through)
 {
 	int n = b->steps[d], stride = b->stride[d], length = b->torus->dim[d];
@@ -90,11 +91,11 @@ static void spread(struct box *b, int d, int router, int done,
 	}
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	const struct cpl_product *torus = &net->product;
-	struct box b = {.torus = torus, .load = load, .bytes = bytes};
+	struct router_box b = {.torus = torus, .load = load, .bytes = bytes};
 	int tie[CPL_NETWORK_MAX_DIMS], n_ties = 0, stride = 1;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -125,8 +126,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_adaptive_minimal = {
         .name = "adaptive-minimal",
         .short_name = "AM",
-        .flags = CPL_ROUTING_PRODUCT,
+        .flags = CPL_NETWORK_PRODUCT,
         .summary = "evenly over all shortest paths",
-        .add = add,
+        .add = add_flow,
         .hops = hops,
 };

@@ -53,8 +53,8 @@ follow(const struct cpl_network *net, int from, int to, double bytes,
 	return found;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	follow(net, from, to, bytes, load, NULL, NULL);
 }
@@ -65,8 +65,8 @@ static int links(const struct cpl_network *net, int from, int to,
 	return follow(net, from, to, 1, NULL, share, NULL);
 }
 
-static int put(const struct cpl_network *net, int from, int to, double bytes,
-               const struct cpl_put_on *sums)
+static int put_flow(const struct cpl_network *net, int from, int to,
+                    double bytes, const struct cpl_put_on *sums)
 {
 	return follow(net, from, to, bytes, sums->bytes, NULL, sums);
 }
@@ -91,10 +91,10 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_dimension_order = {
         .name = "dimension-order",
         .short_name = "DO",
-        .flags = CPL_ROUTING_PRODUCT,
+        .flags = CPL_NETWORK_PRODUCT,
         .summary = "dimension 0 first, the shorter way round, ties to +",
-        .add = add,
+        .add = add_flow,
         .links = links,
-        .put = put,
+        .put = put_flow,
         .hops = hops,
 };

@@ -31,7 +31,7 @@ static int find(const struct cpl_network *net, int from, int to, int node,
  * nodes with several are at a leaf as nodes with one would be, in all places. */
 static int count_nodes(const struct cpl_network *net, int leaf)
 {
-	struct cpl_places places = cpl_network_places(net, leaf);
+	struct cpl_node_slots places = cpl_network_slots(net, leaf);
 	int n = 0;
 
 	for (int p = 0; p < places.n && net->n_ports == 1 && net->node_name; p++)
@@ -39,11 +39,11 @@ static int count_nodes(const struct cpl_network *net, int leaf)
 	return n;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	int named = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
-	struct cpl_places places = cpl_network_places(net, to);
+	struct cpl_node_slots places = cpl_network_slots(net, to);
 	double part = bytes / (named ? named : places.n);
 
 	for (int p = 0; p < places.n; p++) {
@@ -61,7 +61,7 @@ static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
 	int named = count_nodes(net, to), link[2 * CPL_NETWORK_MAX_LEVELS];
-	struct cpl_places places = cpl_network_places(net, to);
+	struct cpl_node_slots places = cpl_network_slots(net, to);
 	int n_shares = 0;
 
 	for (int p = 0; p < places.n; p++) {
@@ -95,7 +95,7 @@ const struct cpl_routing cpl_routing_dmodk = {
         .short_name = "DMODK",
         .type = &cpl_network_fattree,
         .summary = "the way up by the destination node's number, modulo ports",
-        .add = add,
+        .add = add_flow,
         .links = links,
         .hops = hops,
 };

@@ -19,7 +19,7 @@ static inline int cpl_local_hops(const struct cpl_dragonfly *df, int from,
 	       (from % df->columns != to % df->columns);
 }
 
-/* Shortest ways of so many links: over either corner when there are two. */
+/* Shortest paths of so many links: over either corner when there are two. */
 static inline int cpl_local_paths(int hops)
 {
 	return hops == 2 ? 2 : 1;
@@ -94,11 +94,11 @@ static inline struct cpl_gateways cpl_gateways(const struct cpl_network *net,
 }
 
 /* Of up to 64 links between two groups those of the shortest paths; each of
- * `twice` has twice as many ways as each of `once`. */
+ * `twice` has twice as many paths as each of `once`. */
 struct cpl_shortest {
 	uint64_t once, twice;
 	int hops; /* besides the link */
-	int ways; /* once + 2 * twice */
+	int paths; /* once + 2 * twice */
 };
 
 static inline struct cpl_shortest cpl_shortest(const struct cpl_gateways *near,
@@ -124,8 +124,8 @@ static inline struct cpl_shortest cpl_shortest(const struct cpl_gateways *near,
 		s.once = n[2] & f[2];
 		s.hops = 4;
 	}
-	s.ways = __builtin_popcountll(s.once) +
-	         2 * __builtin_popcountll(s.twice);
+	s.paths = __builtin_popcountll(s.once) +
+	          2 * __builtin_popcountll(s.twice);
 	return s;
 }
 

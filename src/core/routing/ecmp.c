@@ -13,8 +13,8 @@ static void add_share(void *arg, struct cpl_share share)
 	a->load[share.link] += a->bytes * share.part;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	struct adding a = {bytes, load};
 
@@ -22,14 +22,14 @@ static void add(const struct cpl_network *net, int from, int to, double bytes,
 		net->type->spread(net, from, to, add_share, &a);
 }
 
-struct listing {
+struct share_listing {
 	struct cpl_share *share;
 	int n;
 };
 
 static void list_share(void *arg, struct cpl_share share)
 {
-	struct listing *l = arg;
+	struct share_listing *l = arg;
 
 	l->share[l->n++] = share;
 }
@@ -37,7 +37,7 @@ static void list_share(void *arg, struct cpl_share share)
 static int links(const struct cpl_network *net, int from, int to,
                  struct cpl_share *share)
 {
-	struct listing l = {share, 0};
+	struct share_listing l = {share, 0};
 
 	if (from != to)
 		net->type->spread(net, from, to, list_share, &l);
@@ -57,9 +57,9 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_ecmp = {
         .name = "ecmp",
         .short_name = "ECMP",
-        .flags = CPL_ROUTING_SPREAD,
-        .summary = "evenly over all ways of fewest hops",
-        .add = add,
+        .flags = CPL_NETWORK_SPREAD,
+        .summary = "evenly over all paths of fewest hops",
+        .add = add_flow,
         .links = links,
         .again = again,
         .hops = hops,

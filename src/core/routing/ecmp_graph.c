@@ -3,12 +3,12 @@
 
 #include "routing/routing.h"
 
-struct search {
+struct path_search {
 	const struct cpl_network *net;
 	int *first, *out; /* links by the router they leave: [n_routers + 1] */
 	int *order;       /* [n_routers] in the order they are reached */
 	int *hops;        /* [n_routers], -1: not reached */
-	double *ways;     /* [n_routers] from where the search began */
+	double *paths;    /* [n_routers] from where the search began */
 	double *bytes;    /* [n_routers] to it and through it */
 };
 
@@ -20,13 +20,14 @@ static size_t scratch_size(const struct cpl_network *net)
 	       (3 * n + (size_t)net->n_links) * sizeof(int);
 }
 
-static struct search open_search(const struct cpl_network *net, void *scratch)
+static struct path_search open_search(const struct cpl_network *net,
+                                      void *scratch)
 {
 	size_t n = (size_t)net->n_routers + 1;
-	struct search s = {.net = net};
+	struct path_search s = {.net = net};
 
-	s.ways = scratch;
-	s.bytes = s.ways + n;
+	s.paths = scratch;
+	s.bytes = s.paths + n;
 	s.order = (int *)(s.bytes + n);
 	s.hops = s.order + n;
 	s.first = s.hops + n;
@@ -42,16 +43,16 @@ static struct search open_search(const struct cpl_network *net, void *scratch)
 }
 
 /* Routers by hops from `from`; how many are reached. */
-static int reach(struct search *s, int from)
+static int reach(struct path_search *s, int from)
 {
 	int n = 0;
 
 	for (int r = 0; r < s->net->n_routers; r++) {
 		s->hops[r] = -1;
-		s->ways[r] = s->bytes[r] = 0;
+		s->paths[r] = s->bytes[r] = 0;
 	}
 	s->hops[from] = 0;
-	s->ways[from] = 1;
+	s->paths[from] = 1;
 	s->order[n++] = from;
 	for (int done = 0; done < n; done++) {
 		int at = s->order[done];
@@ -64,14 +65,14 @@ static int reach(struct search *s, int from)
 				s->order[n++] = next;
 			}
 			if (s->hops[next] == s->hops[at] + 1)
-				s->ways[next] += s->ways[at];
+				s->paths[next] += s->paths[at];
 		}
 	}
 	return n;
 }
 
 /* Routers that are farther off have all their bytes by now. */
-static void put(struct search *s, int at, double *load)
+static void put_router(struct path_search *s, int at, double *load)
 {
 	for (int i = s->first[at]; i < s->first[at + 1]; i++) {
 		int link = s->out[i], next = s->net->link_to[link];
@@ -79,7 +80,7 @@ static void put(struct search *s, int at, double *load)
 
 		if (s->hops[next] != s->hops[at] + 1)
 			continue;
-		part = s->bytes[next] * (s->ways[at] / s->ways[next]);
+		part = s->bytes[next] * (s->paths[at] / s->paths[next]);
 		load[link] += part;
 		s->bytes[at] += part;
 	}
@@ -88,7 +89,7 @@ static void put(struct search *s, int at, double *load)
 static void solve(const struct cpl_network *net, const struct cpl_flows *flows,
                   void *scratch, double *load, struct cpl_routed *routed)
 {
-	struct search s = open_search(net, scratch);
+	struct path_search s = open_search(net, scratch);
 
 	for (int f = 0; f < flows->n_from; f++) {
 		int n = reach(&s, flows->from[f]);
@@ -102,7 +103,7 @@ static void solve(const struct cpl_network *net, const struct cpl_flows *flows,
 				routed->max_hops = hops;
 		}
 		while (n-- > 0)
-			put(&s, s.order[n], load);
+			put_router(&s, s.order[n], load);
 	}
 }
 
@@ -114,8 +115,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_ecmp_graph = {
         .name = "ecmp",
         .short_name = "ECMP",
-        .flags = CPL_ROUTING_WAYS,
-        .summary = "evenly over all ways of fewest hops",
+        .flags = CPL_NETWORK_NEXT_LINKS,
+        .summary = "evenly over all paths of fewest hops",
         .solve = solve,
         .scratch_size = scratch_size,
         .hops = hops,

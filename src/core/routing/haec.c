@@ -27,8 +27,8 @@ static void add_board(const struct cpl_network *net, int from, int to,
 	}
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	int places = cpl_haec_of(net)->x * cpl_haec_of(net)->y;
 	int place = to % places, board = from / places, last = to / places;
@@ -62,6 +62,6 @@ const struct cpl_routing cpl_routing_haec = {
         .short_name = "HB",
         .type = &cpl_network_haec,
         .summary = "wireless to the destination's column, then board by board",
-        .add = add,
+        .add = add_flow,
         .hops = hops,
 };

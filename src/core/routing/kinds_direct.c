@@ -5,16 +5,16 @@
 
 int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
                     const struct cpl_dfkind_at *b, double part,
-                    struct cpl_share share[CPL_LOCAL_WAYS])
+                    struct cpl_share share[CPL_LOCAL_LINKS])
 {
 	struct cpl_local_group group = cpl_dfkind_group(df, a->group);
 
-	return cpl_local_ways(&group, a->row, a->column, b->row, b->column,
-	                      part, share);
+	return cpl_local_links(&group, a->row, a->column, b->row, b->column,
+	                       part, share);
 }
 
 /* Ways between two groups. */
-struct ways {
+struct kind_paths {
 	const struct cpl_network *net;
 	struct cpl_dfkind_at from, to;
 	int64_t there, back; /* numbers of the first links */
@@ -28,7 +28,7 @@ static int64_t number(const struct cpl_dfkinds *df, int a, int b)
 }
 
 /* Ways over link k, and how many links they have inside groups. */
-static int over(const struct ways *w, int k, int *hops)
+static int over(const struct kind_paths *w, int k, int *hops)
 {
 	const int *gateway = cpl_dfkinds_of(w->net)->gateway;
 	struct cpl_dfkind_at out =
@@ -41,17 +41,17 @@ static int over(const struct ways *w, int k, int *hops)
 	return (near == 2 ? 2 : 1) * (far == 2 ? 2 : 1);
 }
 
-static struct ways find(const struct cpl_network *net,
-                        const struct cpl_dfkind_at *from,
-                        const struct cpl_dfkind_at *to)
+static struct kind_paths find(const struct cpl_network *net,
+                              const struct cpl_dfkind_at *from,
+                              const struct cpl_dfkind_at *to)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
-	struct ways w = {.net = net,
-	                 .from = *from,
-	                 .to = *to,
-	                 .there = number(df, from->group, to->group),
-	                 .back = number(df, to->group, from->group),
-	                 .hops = 2 * CPL_LOCAL_WAYS};
+	struct kind_paths w = {.net = net,
+	                       .from = *from,
+	                       .to = *to,
+	                       .there = number(df, from->group, to->group),
+	                       .back = number(df, to->group, from->group),
+	                       .hops = 2 * CPL_LOCAL_LINKS};
 
 	for (int k = 0; k < df->global_per_pair; k++) {
 		int hops, n = over(&w, k, &hops);
@@ -66,8 +66,8 @@ static struct ways find(const struct cpl_network *net,
 	return w;
 }
 
-/* The links of the shortest ways over link k, if there are any. */
-static int list(const struct ways *w, int k, struct cpl_share *share)
+/* The links of the shortest paths over link k, if there are any. */
+static int list(const struct kind_paths *w, int k, struct cpl_share *share)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(w->net);
 	struct cpl_dfkind_at at;
@@ -90,8 +90,8 @@ static double add_hops(const struct cpl_network *net, int from, int to,
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct cpl_share share[CPL_WAY_LINKS];
-	struct ways w;
+	struct cpl_share share[CPL_GROUP_LINKS];
+	struct kind_paths w;
 
 	if (a.group == b.group) {
 		int n = cpl_kinds_local(df, &a, &b, bytes, share);
@@ -110,8 +110,8 @@ static double add_hops(const struct cpl_network *net, int from, int to,
 	return w.hops + 1;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	add_hops(net, from, to, bytes, load);
 }
@@ -122,7 +122,7 @@ static int links(const struct cpl_network *net, int from, int to,
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct ways w;
+	struct kind_paths w;
 	int n = 0;
 
 	if (a.group == b.group)
@@ -142,10 +142,10 @@ static double hops(const struct cpl_network *net, int from, int to)
 	                          : find(net, &a, &b).hops + 1;
 }
 
-/* Of K global links the ways inside both groups, over either corner. */
+/* Of K global links the paths inside both groups, over either corner. */
 static int64_t again(const struct cpl_network *net)
 {
-	return CPL_WAY_LINKS *
+	return CPL_GROUP_LINKS *
 	       ((int64_t)cpl_dfkinds_of(net)->global_per_pair + 1);
 }
 
@@ -154,7 +154,7 @@ const struct cpl_routing cpl_routing_kinds_direct = {
         .short_name = "SD",
         .type = &cpl_network_dragonfly_kinds,
         .summary = "evenly over all minimal paths",
-        .add = add,
+        .add = add_flow,
         .links = links,
         .again = again,
         .hops = hops,

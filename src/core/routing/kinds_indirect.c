@@ -11,7 +11,7 @@
 #include "network/dragonfly/dragonfly_kinds.h"
 #include "routing/routing.h"
 
-struct solve {
+struct kinds_solve {
 	const struct cpl_network *net;
 	const struct cpl_routing *direct;
 	double *load;
@@ -30,7 +30,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 }
 
 /* No third router. */
-static void go_directly(const struct solve *s, const struct cpl_flows *flows,
+static void go_directly(const struct kinds_solve *s,
+                        const struct cpl_flows *flows,
                         struct cpl_routed *routed)
 {
 	for (int i = 0; i < flows->n_from; i++)
@@ -45,7 +46,7 @@ static void go_directly(const struct solve *s, const struct cpl_flows *flows,
 		}
 }
 
-static void sum_up(const struct solve *s, const struct cpl_flows *flows)
+static void sum_up(const struct kinds_solve *s, const struct cpl_flows *flows)
 {
 	for (int i = 0; i < flows->n_from; i++)
 		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
@@ -55,8 +56,8 @@ static void sum_up(const struct solve *s, const struct cpl_flows *flows)
 }
 
 /* The legs from router u; `row` of the flows is its, or there is none. */
-static double legs(const struct solve *s, int u, const struct cpl_flows *flows,
-                   int row)
+static double legs(const struct kinds_solve *s, int u,
+                   const struct cpl_flows *flows, int row)
 {
 	int n = s->net->n_routers;
 	int64_t m = row < 0 ? 0 : flows->row[row];
@@ -84,7 +85,8 @@ static double legs(const struct solve *s, int u, const struct cpl_flows *flows,
 	return hop_bytes;
 }
 
-static double farthest(const struct solve *s, const struct cpl_flows *flows)
+static double farthest(const struct kinds_solve *s,
+                       const struct cpl_flows *flows)
 {
 	double most = 0;
 
@@ -105,10 +107,10 @@ static void solve(const struct cpl_network *net, const struct cpl_flows *flows,
                   void *scratch, double *load, struct cpl_routed *routed)
 {
 	int n = net->n_routers, row = 0;
-	struct solve s = {.net = net,
-	                  .direct = &cpl_routing_kinds_direct,
-	                  .load = load,
-	                  .sent = scratch};
+	struct kinds_solve s = {.net = net,
+	                        .direct = &cpl_routing_kinds_direct,
+	                        .load = load,
+	                        .sent = scratch};
 
 	*routed = (struct cpl_routed){0, 0};
 	if (n < 3) {

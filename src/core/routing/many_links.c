@@ -13,7 +13,7 @@
 /* Of one router of a class, over one link. */
 struct flow {
 	double out, in; /* bytes to and from the other group's routers */
-	double part;    /* of the ways to all of them */
+	double part;    /* of the paths to all of them */
 };
 
 /* Routers of a group, by how far they are from its gateways to another. */
@@ -54,7 +54,7 @@ static int64_t local_entries(const struct cpl_network *net)
 }
 
 /* Room for n of that size, from *at on; NULL without a base. */
-static void *take(char *base, size_t *at, size_t n, size_t size)
+static void *take_items(char *base, size_t *at, size_t n, size_t size)
 {
 	size_t first = *at;
 
@@ -79,25 +79,26 @@ static size_t divide(struct legs *legs, const struct cpl_network *net,
 	                      .n_buckets = 1};
 	while (legs->n_buckets < legs->size)
 		legs->n_buckets *= 2;
-	legs->local =
-	        take(scratch, &at, (size_t)local_entries(net), sizeof(double));
+	legs->local = take_items(scratch, &at, (size_t)local_entries(net),
+	                         sizeof(double));
 	for (int i = 0; i < 2; i++) {
 		struct side *side = &legs->side[i];
 
-		side->gateway =
-		        take(scratch, &at, k_links, sizeof(*side->gateway));
+		side->gateway = take_items(scratch, &at, k_links,
+		                           sizeof(*side->gateway));
 		side->classes =
-		        take(scratch, &at, size, sizeof(*side->classes));
+		        take_items(scratch, &at, size, sizeof(*side->classes));
 		side->class_of =
-		        take(scratch, &at, size, sizeof(*side->class_of));
-		side->gateways = take(scratch, &at, size * words,
-		                      sizeof(*side->gateways));
-		side->flow =
-		        take(scratch, &at, size * k_links, sizeof(*side->flow));
+		        take_items(scratch, &at, size, sizeof(*side->class_of));
+		side->gateways = take_items(scratch, &at, size * words,
+		                            sizeof(*side->gateways));
+		side->flow = take_items(scratch, &at, size * k_links,
+		                        sizeof(*side->flow));
 	}
-	legs->shortest = take(scratch, &at, words, sizeof(*legs->shortest));
-	legs->bucket = take(scratch, &at, (size_t)legs->n_buckets,
-	                    sizeof(*legs->bucket));
+	legs->shortest =
+	        take_items(scratch, &at, words, sizeof(*legs->shortest));
+	legs->bucket = take_items(scratch, &at, (size_t)legs->n_buckets,
+	                          sizeof(*legs->bucket));
 	return at;
 }
 
@@ -195,7 +196,8 @@ static void weigh(const struct legs *legs, struct side *side)
 	       (size_t)side->n * (size_t)legs->k_links * sizeof(*side->flow));
 }
 
-static inline void put(struct flow *to, const struct class *from, double part)
+static inline void put_class(struct flow *to, const struct class *from,
+                             double part)
 {
 	to->out += from->received * part;
 	to->in += from->sent * part;
@@ -210,21 +212,21 @@ static inline void put_links(struct flow *near, struct flow *far,
 	for (; links; links &= links - 1) {
 		int k = __builtin_ctzll(links);
 
-		put(&near[k], at_far, part);
-		put(&far[k], at_near, part);
+		put_class(&near[k], at_far, part);
+		put_class(&far[k], at_near, part);
 	}
 }
 
 /* Links inside the groups of the shortest paths between two classes, and how
- * many ways there are; legs->shortest has those of each word. */
-static int fewest(struct legs *legs, int near, int far, int *n_ways)
+ * many paths there are; legs->shortest has those of each word. */
+static int fewest(struct legs *legs, int near, int far, int *n_paths)
 {
 	size_t words = (size_t)legs->words;
 	const struct cpl_gateways *at_near =
 	        legs->side[0].gateways + (size_t)near * words;
 	const struct cpl_gateways *at_far =
 	        legs->side[1].gateways + (size_t)far * words;
-	int hops = CPL_MAX_LOCAL_HOPS + 1, ways = 0;
+	int hops = CPL_MAX_LOCAL_HOPS + 1, paths = 0;
 
 	for (size_t w = 0; w < words; w++) {
 		struct cpl_shortest s = cpl_shortest(&at_near[w], &at_far[w]);
@@ -232,12 +234,12 @@ static int fewest(struct legs *legs, int near, int far, int *n_ways)
 		legs->shortest[w] = s;
 		if (s.hops < hops) {
 			hops = s.hops;
-			ways = 0;
+			paths = 0;
 		}
 		if (s.hops == hops)
-			ways += s.ways;
+			paths += s.paths;
 	}
-	*n_ways = ways;
+	*n_paths = paths;
 	return hops;
 }
 
@@ -246,8 +248,8 @@ static void divide_links(struct legs *legs, int near, int far)
 {
 	struct side *a = &legs->side[0], *b = &legs->side[1];
 	size_t words = (size_t)legs->words, k_links = (size_t)legs->k_links;
-	int ways, hops = fewest(legs, near, far, &ways);
-	double part = 1.0 / ways;
+	int paths, hops = fewest(legs, near, far, &paths);
+	double part = 1.0 / paths;
 
 	for (size_t w = 0; w < words; w++) {
 		struct flow *out = a->flow + (size_t)near * k_links + 64 * w;
@@ -391,8 +393,8 @@ void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
 				for (int d = 0; d < b->n; d++) {
 					struct class *x = &a->classes[c];
 					struct class *y = &b->classes[d];
-					int ways,
-					        n = fewest(&legs, c, d, &ways);
+					int paths,
+					        n = fewest(&legs, c, d, &paths);
 
 					x->hops += y->count * (1.0 + n);
 					y->hops += x->count * (1.0 + n);

@@ -28,7 +28,7 @@ double cpl_station_hops(const struct cpl_network *net,
 		return routing->hops(net, from, to);
 	for (int p = 0; p < net->n_ports; p++)
 		for (int q = 0; q < net->n_ports && from != to; q++) {
-			double part = cpl_network_port_part(net, p, q);
+			double part = cpl_network_port_fraction(net, p, q);
 
 			if (part > 0)
 				hops += part *
@@ -49,7 +49,7 @@ static int64_t port_pairs(const struct cpl_network *net)
 
 	for (int p = 0; p < net->n_ports; p++)
 		for (int q = 0; q < net->n_ports; q++)
-			n += cpl_network_port_part(net, p, q) > 0;
+			n += cpl_network_port_fraction(net, p, q) > 0;
 	return n;
 }
 
@@ -87,8 +87,8 @@ void cpl_route_finder_free(struct cpl_route_finder *f)
 }
 
 /* A flow is connected, so following loaded links finds all. */
-static int walk(struct cpl_route_finder *f, int from, int to,
-                struct cpl_share *share)
+static int follow_flow(struct cpl_route_finder *f, int from, int to,
+                       struct cpl_share *share)
 {
 	int n = 0, router = from;
 
@@ -117,7 +117,7 @@ static int find(struct cpl_route_finder *f, int from, int to,
 	if (from == to)
 		return 0;
 	return f->routing->links ? f->routing->links(f->net, from, to, share)
-	                         : walk(f, from, to, share);
+	                         : follow_flow(f, from, to, share);
 }
 
 const struct cpl_share *cpl_route_find_routers(struct cpl_route_finder *f,
@@ -141,7 +141,7 @@ const struct cpl_share *cpl_route_find(struct cpl_route_finder *f, int from,
 	}
 	for (int p = 0; p < net->n_ports; p++)
 		for (int q = 0; q < net->n_ports; q++) {
-			double part = cpl_network_port_part(net, p, q);
+			double part = cpl_network_port_fraction(net, p, q);
 			int first = *n;
 
 			if (!(part > 0))

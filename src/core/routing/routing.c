@@ -18,24 +18,17 @@ static bool is_for(const struct cpl_entry *entry, const void *type)
 {
 	const struct cpl_routing *r = (const struct cpl_routing *)entry;
 	const struct cpl_network_type *t = type;
-	unsigned has = t->flags;
+	unsigned has = t->flags | (t->spread ? CPL_NETWORK_SPREAD : 0);
 
-	if (r->type)
-		return r->type == type;
-	return (!(r->flags & CPL_ROUTING_SPREAD) || t->spread) &&
-	       (!(r->flags & CPL_ROUTING_PROGRESSIVE) ||
-	        has & CPL_NETWORK_GROUPS) &&
-	       (!(r->flags & CPL_ROUTING_TABLE) || has & CPL_NETWORK_TABLES) &&
-	       (!(r->flags & CPL_ROUTING_PRODUCT) ||
-	        has & CPL_NETWORK_PRODUCT) &&
-	       (!(r->flags & CPL_ROUTING_WAYS) || has & CPL_NETWORK_WAYS);
+	return r->type ? r->type == type
+	               : !(r->flags & CPL_NETWORK_FLAGS & ~has);
 }
 
 bool cpl_routing_takes(const struct cpl_routing *routing,
                        const struct cpl_network *net)
 {
 	return is_for(&routing->entry, net->type) &&
-	       (!(routing->flags & CPL_ROUTING_TABLE) || net->routes);
+	       (!(routing->flags & CPL_NETWORK_TABLES) || net->routes);
 }
 
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net)

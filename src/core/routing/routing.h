@@ -3,6 +3,10 @@
  * Routings: how the bytes of a flow are spread over links. One file per
  * routing, one line in routing.mk.
  */
+/* Tests: * in test_routing* test_enumeration; adaptive* in test_workload;
+ * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
+ * test_progressive; shortest_path table in test_graph;
+ * static_indirect_sampled in test_sampled. */
 #ifndef CPL_ROUTING_ROUTING_H
 #define CPL_ROUTING_ROUTING_H
 
@@ -41,17 +45,15 @@ struct cpl_put_on {
 	int *n_touched;
 };
 
+/* Flags of routings besides what they need of a network (enum cpl_network_has).
+ */
 enum cpl_routing_flags {
-	CPL_ROUTING_TABLE = 1,   /* needs net->routes */
-	CPL_ROUTING_WAYS = 2,    /* needs net->ways */
-	CPL_ROUTING_PRODUCT = 4, /* needs net->product */
-	CPL_ROUTING_SAMPLED = 8, /* stands beside those of the sources, to
-	                          * compare; not among "all" routings */
-	CPL_ROUTING_SPREAD = 32, /* needs the type's spread */
-	CPL_ROUTING_ADAPTIVE = 16, /* all jobs together, after the others */
-	CPL_ROUTING_PROGRESSIVE = 64, /* an adaptive one of networks of groups,
-	                               * see progressive/progressive.h; the
-	                               * others: adaptive/adaptive.h */
+	CPL_ROUTING_SAMPLED = 64,   /* to compare with those of the sources; not
+	                             * among "all" routings */
+	CPL_ROUTING_ADAPTIVE = 128, /* all jobs together, after the others */
+	CPL_ROUTING_PROGRESSIVE = 256, /* an adaptive one of networks of groups,
+	                                * see progressive/progressive.h; the
+	                                * others: adaptive/adaptive.h */
 };
 
 /*
@@ -59,7 +61,7 @@ enum cpl_routing_flags {
  * when all flows are done faster together; or neither, when it is adaptive.
  */
 struct cpl_routing {
-	CPL_ENTRY; /* "static-direct", "SD"; flags: enum cpl_routing_flags */
+	CPL_ENTRY; /* "static-direct", "SD"; flags: both enums */
 	/* Networks that it is for; NULL: those of every type that has what its
 	 * flags need. */
 	const struct cpl_network_type *type;
@@ -161,9 +163,9 @@ void cpl_route_finder_free(struct cpl_route_finder *finder);
 /*
  * Links with their parts of the bytes between two stations, which are routers
  * where nodes have one port; *n of them, none when from is to. Of several ports
- * the ways of each two, as cpl_network_port_part shares the bytes out. Valid
- * until the next call. O(route), where the routing has no links O(links of the
- * routers on the way), for each two ports.
+ * the paths of each two, as cpl_network_port_fraction shares the bytes out.
+ * Valid until the next call. O(route), where the routing has no links O(links
+ * of the routers on the way), for each two ports.
  */
 const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
                                        int from, int to, int *n);
@@ -240,15 +242,16 @@ extern const struct cpl_routing cpl_routing_dmodk;
  * evenly over the links to it. */
 extern const struct cpl_routing cpl_routing_shortest_path;
 /*
- * ecmp (equal-cost multipath): evenly over all ways of fewest hops, parallel
- * links being ways of their own; from the type's formula. O(links of the ways).
+ * ecmp (equal-cost multipath): evenly over all paths of fewest hops, parallel
+ * links being paths of their own; from the type's formula. O(links of the
+ * paths).
  */
 extern const struct cpl_routing cpl_routing_ecmp;
 /*
  * The same where there is no formula: a search from each router that sends,
- * then bytes from the farthest routers back in proportion to the ways that lead
- * there (Brandes 2001, "A faster algorithm for betweenness centrality", with
- * bytes for ones). O(links) for each router that sends, without a table.
+ * then bytes from the farthest routers back in proportion to the paths that
+ * lead there (Brandes 2001, "A faster algorithm for betweenness centrality",
+ * with bytes for ones). O(links) for each router that sends, without a table.
  */
 extern const struct cpl_routing cpl_routing_ecmp_graph;
 /* table: evenly over the routes that the file gives for the flow. */

@@ -1,7 +1,7 @@
-core_sources += src/core/routing/routing.h src/core/routing/routing.c \
+site_sources += src/core/routing/routing.h src/core/routing/routing.c \
 	src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
 	src/core/routing/static_indirect.h \
-	src/core/routing/legs.h src/core/routing/local_ways.h src/core/routing/kinds_direct.h \
+	src/core/routing/legs.h src/core/routing/local_paths.h src/core/routing/kinds_direct.h \
 	src/core/routing/one_link.c src/core/routing/many_links.c
 
 # One file for each routing; the first that a network takes is its default. A
@@ -21,20 +21,20 @@ routings = src/core/routing/static_direct.c \
 	src/core/routing/ecmp_graph.c \
 	src/core/routing/haec.c \
 	src/core/routing/progressive/progressive.c
-core_sources += $(routings)
-core_tables += src/core/routing/routings.c
+site_sources += $(routings)
+site_tables += src/core/routing/routings.c
 src/core/routing/routings.c: scripts/registry.awk Makefile $(routings)
 	$(registry) -v type=cpl_routing -v registry=cpl_routings \
 		-v header=routing/routing.h $(routings) >$(abs_builddir)/$@
 
-core_sources += src/core/routing/progressive/progressive.h \
+site_sources += src/core/routing/progressive/progressive.h \
 	src/core/routing/progressive/groups.h \
 	src/core/routing/progressive/groups.c \
 	src/core/routing/progressive/runs.c \
 	src/core/routing/progressive/runs.h \
 	src/core/routing/progressive/equilibrium.h \
 	src/core/routing/progressive/equilibrium.c
-core_sources += src/core/routing/adaptive/adaptive.h \
+site_sources += src/core/routing/adaptive/adaptive.h \
 	src/core/routing/adaptive/path_table.h \
 	src/core/routing/adaptive/solver.h \
 	src/core/routing/adaptive/adaptive.c src/core/routing/adaptive/direct.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/dragonfly_paths.h"
-#include "routing/local_ways.h"
+#include "routing/local_paths.h"
 
 /* Between two routers of a group. */
 static inline int local_links(const struct cpl_network *net,
@@ -10,14 +10,14 @@ static inline int local_links(const struct cpl_network *net,
 {
 	struct cpl_local_group group = cpl_dragonfly_group(net, from->group);
 
-	return n + cpl_local_ways(&group, from->row, from->column, to->row,
-	                          to->column, part, share + n);
+	return n + cpl_local_links(&group, from->row, from->column, to->row,
+	                           to->column, part, share + n);
 }
 
 void cpl_local_add_at(const struct cpl_network *net, const struct cpl_where *a,
                       const struct cpl_where *b, double bytes, double *load)
 {
-	struct cpl_share share[CPL_LOCAL_WAYS];
+	struct cpl_share share[CPL_LOCAL_LINKS];
 	int n = local_links(net, a, b, bytes, share, 0);
 
 	for (int i = 0; i < n; i++)
@@ -34,16 +34,16 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 }
 
 /* The shortest paths between two groups, 64 links at a time. */
-struct ways {
+struct group_paths {
 	const struct cpl_network *net;
 	const struct cpl_where *from, *to;
 	int64_t there, back; /* first links, in the class */
-	int hops, n;         /* besides the global link; how many ways */
+	int hops, n;         /* besides the global link; how many paths */
 	int word;
 	struct cpl_shortest at; /* of the word */
 };
 
-static inline void look(struct ways *w, int word)
+static inline void look(struct group_paths *w, int word)
 {
 	struct cpl_gateways near =
 	        cpl_gateways(w->net, w->from, w->to->group, word);
@@ -54,17 +54,17 @@ static inline void look(struct ways *w, int word)
 	w->word = word;
 }
 
-static inline struct ways find(const struct cpl_network *net,
-                               const struct cpl_where *from,
-                               const struct cpl_where *to)
+static inline struct group_paths find(const struct cpl_network *net,
+                                      const struct cpl_where *from,
+                                      const struct cpl_where *to)
 {
-	struct ways w = {.net = net, .from = from, .to = to};
+	struct group_paths w = {.net = net, .from = from, .to = to};
 
 	w.there = cpl_dragonfly_global(net, from->group, to->group, 0);
 	w.back = cpl_dragonfly_global(net, to->group, from->group, 0);
 	look(&w, 0);
 	w.hops = w.at.hops;
-	w.n = w.at.ways;
+	w.n = w.at.paths;
 	for (int word = 1; word < cpl_dragonfly_of(net)->words; word++) {
 		look(&w, word);
 		if (w.at.hops < w.hops) {
@@ -72,7 +72,7 @@ static inline struct ways find(const struct cpl_network *net,
 			w.n = 0;
 		}
 		if (w.at.hops == w.hops)
-			w.n += w.at.ways;
+			w.n += w.at.paths;
 	}
 	if (w.word)
 		look(&w, 0);
@@ -80,7 +80,7 @@ static inline struct ways find(const struct cpl_network *net,
 }
 
 /* Take the next link off them: its index, or -1. */
-static inline int next(struct ways *w, int *ways)
+static inline int next(struct group_paths *w, int *paths)
 {
 	for (;;) {
 		uint64_t left = w->at.once | w->at.twice;
@@ -88,7 +88,7 @@ static inline int next(struct ways *w, int *ways)
 		if (w->at.hops == w->hops && left) {
 			uint64_t bit = left & -left;
 
-			*ways = w->at.twice & bit ? 2 : 1;
+			*paths = w->at.twice & bit ? 2 : 1;
 			w->at.once &= ~bit;
 			w->at.twice &= ~bit;
 			return 64 * w->word + __builtin_ctzll(bit);
@@ -99,8 +99,8 @@ static inline int next(struct ways *w, int *ways)
 	}
 }
 
-/* The ways over link k. */
-static inline int over(const struct ways *w, int k, double part,
+/* The paths over link k. */
+static inline int over(const struct group_paths *w, int k, double part,
                        struct cpl_share *share)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(w->net);
@@ -122,17 +122,17 @@ int cpl_direct_add(const struct cpl_network *net, int from, int to,
 {
 	struct cpl_where a = cpl_where(cpl_dragonfly_of(net), from);
 	struct cpl_where b = cpl_where(cpl_dragonfly_of(net), to);
-	struct ways w;
-	int k, ways;
+	struct group_paths w;
+	int k, paths;
 
 	if (a.group == b.group) {
 		cpl_local_add(net, from, to, bytes, load);
 		return (a.row != b.row) + (a.column != b.column);
 	}
 	w = find(net, &a, &b);
-	while ((k = next(&w, &ways)) >= 0) {
-		struct cpl_share share[CPL_WAY_LINKS];
-		int n = over(&w, k, bytes * ways / w.n, share);
+	while ((k = next(&w, &paths)) >= 0) {
+		struct cpl_share share[CPL_GROUP_LINKS];
+		int n = over(&w, k, bytes * paths / w.n, share);
 
 		for (int i = 0; i < n; i++)
 			load[share[i].link] += share[i].part;
@@ -140,8 +140,8 @@ int cpl_direct_add(const struct cpl_network *net, int from, int to,
 	return w.hops + 1;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	cpl_direct_add(net, from, to, bytes, load);
 }
@@ -157,14 +157,14 @@ static int links(const struct cpl_network *net, int from, int to,
 {
 	struct cpl_where a = cpl_where(cpl_dragonfly_of(net), from);
 	struct cpl_where b = cpl_where(cpl_dragonfly_of(net), to);
-	int k, ways, n = 0;
-	struct ways w;
+	int k, paths, n = 0;
+	struct group_paths w;
 
 	if (a.group == b.group)
 		return local_links(net, &a, &b, 1, share, 0);
 	w = find(net, &a, &b);
-	while ((k = next(&w, &ways)) >= 0)
-		n += over(&w, k, (double)ways / w.n, share + n);
+	while ((k = next(&w, &paths)) >= 0)
+		n += over(&w, k, (double)paths / w.n, share + n);
 	return n;
 }
 
@@ -178,10 +178,10 @@ static double hops(const struct cpl_network *net, int from, int to)
 	return find(net, &a, &b).hops + 1;
 }
 
-/* Of K global links the ways inside both groups, over either corner. */
+/* Of K global links the paths inside both groups, over either corner. */
 static int64_t again(const struct cpl_network *net)
 {
-	return CPL_WAY_LINKS *
+	return CPL_GROUP_LINKS *
 	       ((int64_t)cpl_dragonfly_of(net)->global_per_pair + 1);
 }
 
@@ -190,7 +190,7 @@ const struct cpl_routing cpl_routing_static_direct = {
         .short_name = "SD",
         .type = &cpl_network_dragonfly,
         .summary = "evenly over all minimal paths",
-        .add = add,
+        .add = add_flow,
         .links = links,
         .again = again,
         .hops = hops,

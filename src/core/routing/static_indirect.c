@@ -27,7 +27,7 @@ size_t cpl_indirect_size(const struct cpl_network *net)
 	       legs;
 }
 
-static double *take(double **at, int64_t n)
+static double *take_numbers(double **at, int64_t n)
 {
 	double *p = *at;
 
@@ -42,15 +42,15 @@ void cpl_indirect_start(struct cpl_indirect *in, const struct cpl_network *net,
 	double *at = scratch;
 
 	*in = (struct cpl_indirect){.net = net, .others = net->n_routers - 2};
-	in->direct = take(&at, net->n_links);
-	in->weight[0] = take(&at, net->n_routers);
-	in->weight[1] = take(&at, net->n_routers);
-	in->hops = take(&at, net->n_routers);
+	in->direct = take_numbers(&at, net->n_links);
+	in->weight[0] = take_numbers(&at, net->n_routers);
+	in->weight[1] = take_numbers(&at, net->n_routers);
+	in->hops = take_numbers(&at, net->n_routers);
 	memset(scratch, 0, (size_t)((char *)at - (char *)scratch));
-	in->plus = take(&at, net->n_links);
-	in->by_group[0] = take(&at, df->groups);
-	in->by_group[1] = take(&at, df->groups);
-	in->count = take(&at, df->routers_per_group);
+	in->plus = take_numbers(&at, net->n_links);
+	in->by_group[0] = take_numbers(&at, df->groups);
+	in->by_group[1] = take_numbers(&at, df->groups);
+	in->count = take_numbers(&at, df->routers_per_group);
 	in->legs = at;
 	if (direct_only)
 		in->others = 0;

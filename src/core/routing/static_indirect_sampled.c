@@ -3,7 +3,7 @@
 #include "routing/dragonfly_paths.h"
 
 #define SEED 1
-/* What is drawn for a packet: its intermediate router and the two ways. */
+/* What is drawn for a packet: its intermediate router and the two paths. */
 enum {
 	DRAW_ROUTER,
 	DRAW_WAY_TO,
@@ -40,8 +40,8 @@ static int intermediate(const struct cpl_network *net, int from, int to,
 }
 
 /* Over one of the shortest paths inside a group. */
-static void local_way(const struct cpl_network *net, int from, int to, int way,
-                      double bytes, double *load)
+static void add_local_path(const struct cpl_network *net, int from, int to,
+                           int way, double bytes, double *load)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int corner = from;
@@ -80,8 +80,8 @@ static int shortest(const struct cpl_dragonfly *df, const int *leave,
 }
 
 /* Over one of all minimal paths. */
-static void one_way(const struct cpl_network *net, int from, int to,
-                    double bytes, uint64_t bits, double *load)
+static void add_minimal_path(const struct cpl_network *net, int from, int to,
+                             double bytes, uint64_t bits, double *load)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int a = from / df->routers_per_group, b = to / df->routers_per_group;
@@ -90,7 +90,7 @@ static void one_way(const struct cpl_network *net, int from, int to,
 	int fewest, paths, way;
 
 	if (a == b) {
-		local_way(net, from, to, (int)(bits & 1), bytes, load);
+		add_local_path(net, from, to, (int)(bits & 1), bytes, load);
 		return;
 	}
 	first = cpl_dragonfly_global(net, a, b, 0);
@@ -110,11 +110,11 @@ static void one_way(const struct cpl_network *net, int from, int to,
 			way -= n;
 			continue;
 		}
-		local_way(net, from, leave[k], way % cpl_local_paths(before),
-		          bytes, load);
+		add_local_path(net, from, leave[k],
+		               way % cpl_local_paths(before), bytes, load);
 		load[first + k] += bytes;
-		local_way(net, enter[k], to, way / cpl_local_paths(before),
-		          bytes, load);
+		add_local_path(net, enter[k], to, way / cpl_local_paths(before),
+		               bytes, load);
 		return;
 	}
 }
@@ -132,15 +132,15 @@ void cpl_static_indirect_sample(const struct cpl_network *net, int from, int to,
 	for (int i = 0; i < packets; i++) {
 		int over = intermediate(net, from, to, i);
 
-		one_way(net, from, over, bytes,
-		        draw(net, from, to, i, DRAW_WAY_TO), load);
-		one_way(net, over, to, bytes,
-		        draw(net, from, to, i, DRAW_WAY_ON), load);
+		add_minimal_path(net, from, over, bytes,
+		                 draw(net, from, to, i, DRAW_WAY_TO), load);
+		add_minimal_path(net, over, to, bytes,
+		                 draw(net, from, to, i, DRAW_WAY_ON), load);
 	}
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	cpl_static_indirect_sample(net, from, to, bytes, CPL_SAMPLED_PACKETS,
 	                           load);
@@ -168,6 +168,6 @@ const struct cpl_routing cpl_routing_static_indirect_sampled = {
         .type = &cpl_network_dragonfly,
         .flags = CPL_ROUTING_SAMPLED,
         .summary = "64 packets a flow, each over a router drawn at random",
-        .add = add,
+        .add = add_flow,
         .hops = hops,
 };

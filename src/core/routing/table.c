@@ -6,8 +6,8 @@ static const int64_t *routes(const struct cpl_network *net, int from, int to)
 	return net->routes->first + (int64_t)from * net->n_node_routers + to;
 }
 
-static void add(const struct cpl_network *net, int from, int to, double bytes,
-                double *load)
+static void add_flow(const struct cpl_network *net, int from, int to,
+                     double bytes, double *load)
 {
 	const struct cpl_route_table *table = net->routes;
 	const int64_t *pair = routes(net, from, to);
@@ -34,7 +34,7 @@ const struct cpl_routing cpl_routing_table = {
         .name = "table",
         .short_name = "TABLE",
         .summary = "the routes of the file \"routing_table\"",
-        .flags = CPL_ROUTING_TABLE,
-        .add = add,
+        .flags = CPL_NETWORK_TABLES,
+        .add = add_flow,
         .hops = hops,
 };

@@ -28,7 +28,7 @@ void grid_lengths_free(struct grid_lengths *l);
 bool grid_lengths_first(struct grid_lengths *l, int n_axes, int least);
 bool grid_lengths_next(struct grid_lengths *l);
 
-/* How many there are with 2 and more, as far as `most`. */
+/* How many there are with lengths of 2 and more, counted up to `most`. */
 double grid_lengths_count(struct grid_lengths *l, int n_axes, double most);
 
 #endif

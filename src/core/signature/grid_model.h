@@ -36,10 +36,10 @@ struct grid_model {
 struct grid_sums {
 	double *bytes, *messages; /* [ranks] zeros between two grids */
 	int *code, n_codes;       /* [ranks] those that are not 0 */
-	/* Of the classes that the sample has: a rank, and how many. */
+	/* By class in the sample: a rank of it, and how many there are. */
 	int first[GRID_CLASSES], rows[GRID_CLASSES], n_classes;
-	/* Of neighbours: bytes across borders of an axis, and what they would
-	 * be if there were none. */
+	/* By neighbour: bytes across borders of an axis, and what they would be
+	 * without borders. */
 	double across[RESCALE_DIMS], expected[RESCALE_DIMS];
 };
 

@@ -27,7 +27,7 @@ struct versions {
 };
 
 static int push_version(void *arg, const char *file,
-                        const struct install_part *part, struct cpl_error *err)
+                        const struct profile_file *part, struct cpl_error *err)
 {
 	struct versions *list = arg;
 	struct cpl_version *more;
@@ -91,7 +91,7 @@ static int list_versions(const char *dir, const char *name,
                          struct versions *list, struct cpl_error *err)
 {
 	*list = (struct versions){0};
-	if (install_each_part(dir, name, push_version, list, err))
+	if (install_each_file(dir, name, push_version, list, err))
 		return -1;
 	if (list->n)
 		qsort(list->one, (size_t)list->n, sizeof(*list->one),
@@ -323,8 +323,9 @@ struct removal {
 	bool kind[SIDE_FILE + 1];
 };
 
-static int remove_part(void *arg, const char *file,
-                       const struct install_part *part, struct cpl_error *err)
+static int remove_profile_file(void *arg, const char *file,
+                               const struct profile_file *part,
+                               struct cpl_error *err)
 {
 	const struct removal *r = arg;
 	char *path;
@@ -360,10 +361,11 @@ static int prune(const char *dir, const char *name, int ranks, int keep,
 			continue;
 		/* A version without its side files would be damaged. */
 		r.kind[INSTALLED] = true;
-		rc = install_each_part(dir, name, remove_part, &r, err);
+		rc = install_each_file(dir, name, remove_profile_file, &r, err);
 		r.kind[SIDE_FILE] = true;
 		rc = rc ? rc
-		        : install_each_part(dir, name, remove_part, &r, err);
+		        : install_each_file(dir, name, remove_profile_file, &r,
+		                            err);
 		n--;
 	}
 	free(list.one);
@@ -559,10 +561,12 @@ static int remove_size(const char *dir, const char *name, int ranks,
 		             ? take_away_main(dir, name, size, n, ranks, err)
 		             : 0;
 		rc = rc ? rc
-		        : install_each_part(dir, name, remove_part, &r, err);
+		        : install_each_file(dir, name, remove_profile_file, &r,
+		                            err);
 		r.kind[INSTALLED] = r.kind[SIDE_FILE] = true;
 		rc = rc ? rc
-		        : install_each_part(dir, name, remove_part, &r, err);
+		        : install_each_file(dir, name, remove_profile_file, &r,
+		                            err);
 	}
 	free(size);
 	return rc;
@@ -582,7 +586,7 @@ static int remove_all(const char *dir, const char *name, struct cpl_error *err)
 	/* Nothing may find a part of what is on its way out. */
 	for (int kind = IN_USE; kind <= SIDE_FILE && !rc; kind++) {
 		r.kind[kind] = true;
-		rc = install_each_part(dir, name, remove_part, &r, err);
+		rc = install_each_file(dir, name, remove_profile_file, &r, err);
 	}
 	return rc;
 }

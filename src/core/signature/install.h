@@ -47,7 +47,7 @@ int cpl_profile_install(const char *dir, const char *name,
                         struct cpl_signature *sig,
                         const struct cpl_install *how, struct cpl_error *err);
 
-/* How far it is from what was in use before it, cpl_comm_distance: the
+/* How far a profile is from the one in use before it (cpl_comm_distance): the
  * "distance" of its origin; < 0: there was none, or it was not installed. */
 double cpl_profile_change(const struct cpl_signature *sig);
 
@@ -64,7 +64,7 @@ int cpl_record_name(const char *pattern, const char *job, char *out,
 int cpl_profile_roll_back(const char *dir, const char *name, int version,
                           struct cpl_error *err);
 
-/* Take away all that there is of a name, or (ranks > 0) of one size: if it was
+/* Remove all that there is of a name, or (ranks > 0) of one size: if it was
  * NAME.json, the smallest other size becomes that. 0, or -1 with err. */
 int cpl_profile_remove(const char *dir, const char *name, int ranks,
                        struct cpl_error *err);

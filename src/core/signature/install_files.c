@@ -32,9 +32,9 @@ static int take_number(const char **at)
 	return (int)n;
 }
 
-static struct install_part part_of(const char *file, const char *name)
+static struct profile_file profile_file_of(const char *file, const char *name)
 {
-	struct install_part p = {NO_PART};
+	struct profile_file p = {NO_PART};
 	const char *at = file + (*file == '.');
 	size_t n = strlen(name);
 
@@ -60,9 +60,9 @@ static struct install_part part_of(const char *file, const char *name)
 	return p;
 }
 
-int install_each_part(const char *dir, const char *name,
+int install_each_file(const char *dir, const char *name,
                       int (*fn)(void *arg, const char *file,
-                                const struct install_part *part,
+                                const struct profile_file *part,
                                 struct cpl_error *err),
                       void *arg, struct cpl_error *err)
 {
@@ -76,7 +76,7 @@ int install_each_part(const char *dir, const char *name,
 	if (!d)
 		return cpl_fail(err, "%s: %s", dir, strerror(errno));
 	while (!rc && (entry = readdir(d))) {
-		struct install_part part = part_of(entry->d_name, name);
+		struct profile_file part = profile_file_of(entry->d_name, name);
 
 		if (part.kind != NO_PART)
 			rc = fn(arg, entry->d_name, &part, err);
@@ -189,15 +189,15 @@ char *install_path_in_use(const char *dir, const char *name, int ranks,
 
 /* Sizes */
 
-struct numbers {
+struct install_numbers {
 	int *value;
 	int n;
 };
 
 static int push_size(void *arg, const char *file,
-                     const struct install_part *part, struct cpl_error *err)
+                     const struct profile_file *part, struct cpl_error *err)
 {
-	struct numbers *list = arg;
+	struct install_numbers *list = arg;
 	int *more;
 
 	if (part->kind != SIZE)
@@ -214,13 +214,13 @@ static int push_size(void *arg, const char *file,
 static int list_sizes(const char *dir, const char *name, int first, int **ranks,
                       struct cpl_error *err)
 {
-	struct numbers list = {malloc(sizeof(int)), 0};
+	struct install_numbers list = {malloc(sizeof(int)), 0};
 	int n = 0;
 
 	*ranks = NULL;
 	if (!list.value)
 		return cpl_fail_memory(err);
-	if (install_each_part(dir, name, push_size, &list, err)) {
+	if (install_each_file(dir, name, push_size, &list, err)) {
 		free(list.value);
 		return -1;
 	}

@@ -6,20 +6,20 @@
 
 #include "signature/install.h"
 
-/* What a file of the folder is to a name. */
-struct install_part {
+/* What a file of the folder is for a name. */
+struct profile_file {
 	enum { NO_PART, IN_USE, SIZE, INSTALLED, SIDE_FILE } kind;
 	int ranks, number; /* of SIZE, INSTALLED, SIDE_FILE; of INSTALLED, SIDE_FILE */
 };
 
 /* Call fn with each file of the folder that is a part of the name. */
-int install_each_part(const char *dir, const char *name,
+int install_each_file(const char *dir, const char *name,
                       int (*fn)(void *arg, const char *file,
-                                const struct install_part *part,
+                                const struct profile_file *part,
                                 struct cpl_error *err),
                       void *arg, struct cpl_error *err);
 
-/* Of an installed version; the caller frees it. */
+/* The path of an installed version; the caller frees it. */
 char *install_version_path(const char *dir, const char *name, int ranks,
                            int number, struct cpl_error *err);
 

@@ -18,7 +18,7 @@
 #define MADE_ENTRY 60
 #define MADE_RANK 24
 
-struct search {
+struct rescale_search {
 	struct grid_search g;
 	uint64_t max_bytes, bytes; /* 0: no limit; made so far */
 };
@@ -188,7 +188,7 @@ static int64_t put_row(const struct grid_model *m, int from,
 }
 
 /* The model's matrix in another grid. */
-static struct cpl_comm *make(struct search *x, const struct grid *to,
+static struct cpl_comm *make(struct rescale_search *x, const struct grid *to,
                              struct cpl_error *err)
 {
 	struct grid_model *m = x->g.model;
@@ -243,8 +243,9 @@ static struct cpl_comm *phase_comm(const struct cpl_signature *sig, int i,
 
 /* One phase in the other grid; what it is apart from it in this one is added
  * up. */
-static int rescale_phase(struct search *x, const struct cpl_signature *sig,
-                         int i, const struct grid *from, const struct grid *to,
+static int rescale_phase(struct rescale_search *x,
+                         const struct cpl_signature *sig, int i,
+                         const struct grid *from, const struct grid *to,
                          double *apart, double *both, struct cpl_phase *out,
                          struct cpl_error *err)
 {
@@ -311,7 +312,8 @@ static struct cpl_signature *empty_like(const struct cpl_signature *sig,
 	return NULL;
 }
 
-static int no_grid(const struct search *x, double error, struct cpl_error *err)
+static int no_grid(const struct rescale_search *x, double error,
+                   struct cpl_error *err)
 {
 	char tried[128] = "";
 
@@ -326,7 +328,7 @@ static int no_grid(const struct search *x, double error, struct cpl_error *err)
 	                100 * error, 100 * RESCALE_MAX_ERROR, tried);
 }
 
-static int rescale(struct search *x, const struct cpl_signature *sig,
+static int rescale(struct rescale_search *x, const struct cpl_signature *sig,
                    const struct cpl_comm *total, struct cpl_signature *out,
                    struct cpl_rescaled *how, struct cpl_error *err)
 {
@@ -373,7 +375,7 @@ struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
 {
 	struct cpl_signature *out = NULL;
 	struct cpl_comm *total;
-	struct search x = {.max_bytes = max_bytes};
+	struct rescale_search x = {.max_bytes = max_bytes};
 
 	memset(how, 0, sizeof(*how));
 	/* A job may ask for any number; lengths of grids are found by trial. */

@@ -21,7 +21,8 @@
 
 #define RESCALE_DIMS 4
 #define RESCALE_REACH 2
-/* A larger part of the traffic that the grid does not explain: it is none. */
+/* Where the grid leaves a larger part of the traffic unexplained, it is no
+ * grid. */
 #define RESCALE_MAX_ERROR 0.1
 /* Entries, ranks, and neighbours at borders, that are looked at while grids are
  * tried: anybody may have the scheduler rescale a profile. */
@@ -34,11 +35,11 @@
 struct cpl_rescaled {
 	int n_dims;
 	int from[RESCALE_DIMS], to[RESCALE_DIMS];
-	/* Of the grid's traffic from the recorded one at the recorded size, as
-	 * cpl_comm_distance, all phases by their weights. */
+	/* The distance of the grid's traffic from the recorded one at the
+	 * recorded size, as cpl_comm_distance, all phases by their weights. */
 	double error;
-	/* Of RESCALE_MAX_STEPS, and as many as one grid takes at most; also
-	 * where it failed. */
+	/* The steps that were taken: at most RESCALE_MAX_STEPS and those of one
+	 * more grid; set where it failed, too. */
 	double steps;
 };
 

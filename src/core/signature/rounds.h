@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The messages of a phase in the order of its algorithm: a collective operation
- * goes round by round, and a rank begins the next one when its own messages of
- * this one are through (Thakur, Rabenseifner, Gropp, IJHPCA 2005).
+ * goes round by round, and a rank begins the next round when its own messages
+ * of this one are through (Thakur, Rabenseifner, Gropp, IJHPCA 2005).
  */
 #ifndef CPL_SIGNATURE_ROUNDS_H
 #define CPL_SIGNATURE_ROUNDS_H

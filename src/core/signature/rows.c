@@ -266,11 +266,6 @@ bool cpl_rows_symmetric(const struct cpl_rows *rows)
 	return only_pattern(rows) && only_pattern(rows)->type->symmetric;
 }
 
-bool cpl_rows_distinct(const struct cpl_rows *rows)
-{
-	return only_pattern(rows) && only_pattern(rows)->params.distinct;
-}
-
 struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
                                struct cpl_error *err)
 {

@@ -16,7 +16,7 @@ struct cpl_rows_term {
 	const struct cpl_pattern *pattern; /* NULL: comm */
 };
 
-/* Belongs to a signature, which must live as long. */
+/* Rows belong to a signature, which has to live as long. */
 struct cpl_rows {
 	int ranks;
 	int n_terms;
@@ -76,9 +76,6 @@ int cpl_rows_each(const struct cpl_rows *rows, int first, int last,
 
 /* Is it known that whoever sends to a rank gets as many bytes back? O(1). */
 bool cpl_rows_symmetric(const struct cpl_rows *rows);
-
-/* Is it known that no pair comes twice, and no rank with itself? O(1). */
-bool cpl_rows_distinct(const struct cpl_rows *rows);
 
 /* Their matrix for cpl_comm_free; NULL with err where it could be too large. As
  * cpl_rows_each of all ranks. */

@@ -71,7 +71,7 @@ static void skip_space(struct cursor *c)
 }
 
 /* Past white space, is the next character x? Then step over it. */
-static bool take(struct cursor *c, char x)
+static bool take_char(struct cursor *c, char x)
 {
 	skip_space(c);
 	if (c->p == c->end || *c->p != x)
@@ -82,7 +82,7 @@ static bool take(struct cursor *c, char x)
 
 static bool skip_string(struct cursor *c, const char **start, size_t *length)
 {
-	if (!take(c, '"'))
+	if (!take_char(c, '"'))
 		return false;
 	*start = c->p;
 	while (c->p < c->end && *c->p != '"')
@@ -183,7 +183,7 @@ static const char *take_row(struct cursor *c, struct cpl_comm_entry *entry)
 {
 	double v[4];
 
-	if (!take(c, '['))
+	if (!take_char(c, '['))
 		return "a row [from, to, bytes, messages] is needed";
 	for (int i = 0; i < 4; i++) {
 		bool integer = false;
@@ -207,7 +207,7 @@ static const char *take_row(struct cursor *c, struct cpl_comm_entry *entry)
 			c->p = start;
 			return "an amount is above 1e18";
 		}
-		if (!take(c, i < 3 ? ',' : ']')) {
+		if (!take_char(c, i < 3 ? ',' : ']')) {
 			if (i < 3 && c->p < c->end && *c->p == ']')
 				return "has less than four numbers; rows are "
 				       "[from, to, bytes, messages]";
@@ -225,7 +225,7 @@ static int take_rows(struct cursor *c, int phase, struct entry_list *list)
 	char *start = c->p;
 
 	c->p++;
-	if (!take(c, ']')) {
+	if (!take_char(c, ']')) {
 		do {
 			struct cpl_comm_entry entry;
 			const char *reason;
@@ -241,8 +241,8 @@ static int take_rows(struct cursor *c, int phase, struct entry_list *list)
 			c->n_rows++;
 			if (entry_push(list, &entry, c->err))
 				return -1;
-		} while (take(c, ','));
-		if (!take(c, ']'))
+		} while (take_char(c, ','));
+		if (!take_char(c, ']'))
 			return fail_at(c, phase, list->n,
 			               "a comma or the closing ] is missing "
 			               "after this row");
@@ -265,12 +265,12 @@ static int take_phase(struct cursor *c, struct scan *scan)
 		return -1;
 	list = &scan->list[scan->n_phases++];
 	memset(list, 0, sizeof(*list));
-	if (!take(c, '{'))
+	if (!take_char(c, '{'))
 		return skip_value(c) ? 1 : 0;
-	if (take(c, '}'))
+	if (take_char(c, '}'))
 		return 1;
 	do {
-		if (!skip_string(c, &key, &n) || !take(c, ':'))
+		if (!skip_string(c, &key, &n) || !take_char(c, ':'))
 			return 0;
 		skip_space(c);
 		if (n == 7 && !memcmp(key, "traffic", 7) && c->p < c->end &&
@@ -281,24 +281,24 @@ static int take_phase(struct cursor *c, struct scan *scan)
 		} else if (!skip_value(c)) {
 			return 0;
 		}
-	} while (take(c, ','));
-	return take(c, '}') ? 1 : 0;
+	} while (take_char(c, ','));
+	return take_char(c, '}') ? 1 : 0;
 }
 
 static int take_phases(struct cursor *c, struct scan *scan)
 {
 	int rc;
 
-	if (!take(c, '['))
+	if (!take_char(c, '['))
 		return skip_value(c) ? 1 : 0;
-	if (take(c, ']'))
+	if (take_char(c, ']'))
 		return 1;
 	do {
 		rc = take_phase(c, scan);
 		if (rc != 1)
 			return rc;
-	} while (take(c, ','));
-	return take(c, ']') ? 1 : 0;
+	} while (take_char(c, ','));
+	return take_char(c, ']') ? 1 : 0;
 }
 
 int scan_traffic(char *text, size_t length, const char *name, struct scan *scan,
@@ -317,17 +317,17 @@ int scan_traffic(char *text, size_t length, const char *name, struct scan *scan,
 	c.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c.c_locale)
 		return cpl_fail_memory(err);
-	if (!take(&c, '{'))
+	if (!take_char(&c, '{'))
 		goto out;
 	do {
-		if (!skip_string(&c, &key, &n) || !take(&c, ':'))
+		if (!skip_string(&c, &key, &n) || !take_char(&c, ':'))
 			break;
 		/* Only the first: the JSON parser refuses a second. */
 		if (n == 6 && !memcmp(key, "phases", 6) && !scan->n_phases)
 			rc = take_phases(&c, scan);
 		else
 			rc = skip_value(&c) ? 1 : 0;
-	} while (rc == 1 && take(&c, ','));
+	} while (rc == 1 && take_char(&c, ','));
 out:
 	freelocale(c.c_locale);
 	return rc < 0 ? -1 : 0;
@@ -342,12 +342,12 @@ int cpl_signature_peek(const char *text, size_t length)
 	const char *key;
 	size_t n;
 
-	if (!take(&c, '{'))
+	if (!take_char(&c, '{'))
 		return 0;
 	do {
 		int64_t ranks = 0;
 
-		if (!skip_string(&c, &key, &n) || !take(&c, ':'))
+		if (!skip_string(&c, &key, &n) || !take_char(&c, ':'))
 			return 0;
 		skip_space(&c);
 		if (n != 5 || memcmp(key, "ranks", 5))
@@ -360,7 +360,7 @@ int cpl_signature_peek(const char *text, size_t length)
 		                       ranks <= CPL_SIGNATURE_MAX_RANKS
 		               ? (int)ranks
 		               : 0;
-	} while (skip_value(&c) && take(&c, ','));
+	} while (skip_value(&c) && take_char(&c, ','));
 	return 0;
 }
 

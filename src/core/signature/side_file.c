@@ -14,7 +14,7 @@
 #define MAX_BYTES (16ULL << 30)
 
 /* As they are in the file, little endian; doubles by their bits. */
-struct header {
+struct side_header {
 	char magic[sizeof(MAGIC)];
 	uint32_t version, ranks;
 	uint64_t count;
@@ -46,7 +46,7 @@ static uint64_t to_bits(double v)
 static int check_header(const char *data, size_t length, int ranks,
                         uint64_t *count, struct cpl_error *err)
 {
-	struct header header;
+	struct side_header header;
 
 	if (length < sizeof(header) || memcmp(data, MAGIC, sizeof(MAGIC)))
 		return cpl_fail(err, "is not a side file (it does not start "
@@ -111,11 +111,12 @@ static struct cpl_comm_entry *read_records(struct source *src, int fd,
 	char *data = NULL, *header;
 	size_t n;
 
-	header = cpl_file_read_open(fd, path, sizeof(struct header), &n, err);
+	header = cpl_file_read_open(fd, path, sizeof(struct side_header), &n,
+	                            err);
 	if (!header)
 		return NULL;
-	if (check_header(header, n < sizeof(struct header) ? n : length, ranks,
-	                 count, err) ||
+	if (check_header(header, n < sizeof(struct side_header) ? n : length,
+	                 ranks, count, err) ||
 	    budget_store(&src->budget, (int64_t)*count, err))
 		goto fail;
 	data = cpl_file_read_open(fd, path, *count * sizeof(struct record), &n,
@@ -157,7 +158,7 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 	if (!*file || strchr(file, '/') || !strcmp(file, ".") ||
 	    !strcmp(file, "..")) {
 		cpl_fail(err,
-		         "\"file\" is \"%.60s\"; the name of a file beside the "
+		         "\"file\" is \"%.60s\"; the name of a file next to the "
 		         "signature is needed, without a folder",
 		         file);
 		return NULL;
@@ -183,10 +184,11 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 int side_file_write(const struct cpl_comm *comm, const char *path,
                     struct cpl_error *err)
 {
-	struct header header = {.magic = MAGIC,
-	                        .version = htole32(1),
-	                        .ranks = htole32((uint32_t)comm->ranks),
-	                        .count = htole64((uint64_t)comm->n_entries)};
+	struct side_header header = {
+	        .magic = MAGIC,
+	        .version = htole32(1),
+	        .ranks = htole32((uint32_t)comm->ranks),
+	        .count = htole64((uint64_t)comm->n_entries)};
 	struct cpl_file_writer *w = cpl_file_open_atomic(path, err);
 
 	if (!w)

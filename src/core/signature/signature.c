@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/printable.h"
@@ -28,83 +27,6 @@ static const char *const phase_keys[] = {
 /* What is no traffic is small: the JSON parser makes a tree of it, which takes
  * a multiple of the text. */
 #define MAX_REST(max_bytes) ((max_bytes) / 64)
-
-static int too_large(const struct matrix_budget *budget, uint64_t bytes,
-                     struct cpl_error *err)
-{
-	return cpl_fail(err,
-	                "up to %lld pairs of ranks may need %llu MiB of "
-	                "memory; at most %llu are used (ProfileMemory in "
-	                "commplace.conf)",
-	                (long long)budget->pairs,
-	                (unsigned long long)(bytes >> 20) + 1,
-	                (unsigned long long)(budget->max >> 20));
-}
-
-int budget_take(struct matrix_budget *budget, int64_t n, int bytes,
-                struct cpl_error *err)
-{
-	uint64_t need;
-
-	budget->pairs += n;
-	budget->entries += (uint64_t)n * (unsigned)bytes;
-	need = budget->entries < budget->most ? budget->entries : budget->most;
-	need += budget->rows;
-	return budget->max && need > budget->max ? too_large(budget, need, err)
-	                                         : 0;
-}
-
-int budget_store(struct matrix_budget *budget, int64_t n, struct cpl_error *err)
-{
-	if (budget_take(budget, n, BUDGET_ENTRY, err))
-		return -1;
-	budget->stored += (uint64_t)n * BUDGET_STORED;
-	return budget->max && budget->stored > budget->max
-	               ? too_large(budget, budget->stored, err)
-	               : 0;
-}
-
-void source_reads(const struct source *src, bool reads)
-{
-	if (src->limits && src->limits->reads)
-		src->limits->reads(src->limits->arg, reads);
-}
-
-int source_open(struct source *src, const char *path, uint64_t max,
-                struct cpl_file_stamp *stamp, struct cpl_error *err)
-{
-	struct cpl_signature *sig = src->sig;
-	enum cpl_file_links links = CPL_LINKS_FOLLOW;
-	int fd;
-
-	if (src->limits) {
-		links = CPL_LINKS_REFUSE;
-		if (src->limits->max_bytes)
-			max = src->limits->max_bytes;
-	}
-	fd = cpl_file_open(path, links, max, stamp, err);
-	if (fd < 0)
-		return -1;
-	if (src->limits && src->limits->owner &&
-	    stamp->uid != *src->limits->owner) {
-		close(fd);
-		errno = EACCES;
-		return cpl_fail(err, "%s: belongs to another user", path);
-	}
-	if (!cpl_array_grow(&sig->file, sig->n_files, sizeof(*sig->file),
-	                    NULL)) {
-		cpl_file_mark(fd, stamp, src->limits ? UINT64_MAX : 0,
-		              &sig->file[sig->n_files].mark);
-		sig->file[sig->n_files].path = strdup(path);
-		if (sig->file[sig->n_files].path) {
-			sig->n_files++;
-			return fd;
-		}
-	}
-	close(fd);
-	errno = ENOMEM;
-	return cpl_fail_memory(err);
-}
 
 void cpl_signature_free(struct cpl_signature *sig)
 {
@@ -353,7 +275,7 @@ static int take_root(const json_t *root, const char *name, struct source *src,
 	return take_phases(root, src, sig, err);
 }
 
-/* Is what is left of the text, beside white space, as small as it may be? */
+/* Is what is left of the text, besides white space, as small as it may be? */
 static int check_rest(const char *text, size_t length, const struct source *src,
                       struct cpl_error *err)
 {
@@ -366,7 +288,7 @@ static int check_rest(const char *text, size_t length, const struct source *src,
 	if (rest > MAX_REST(src->limits->max_bytes))
 		return cpl_fail(
 		        err,
-		        "has %llu bytes beside the rows of its "
+		        "has %llu bytes besides the rows of its "
 		        "traffic; at most %llu are read",
 		        (unsigned long long)rest,
 		        (unsigned long long)MAX_REST(src->limits->max_bytes));

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Communication signatures: who sends how much to whom, per phase. */
+/* Tests: profile scan source write in test_signature; rows in test_stream;
+ * grid_* in test_rescale; rounds in test_simulate; rank_compute in
+ * test_phases; install_files side_file in test_install; export* in
+ * test_export; import* in test_import_tools test_export; import/calls
+ * import/otf2_* in test_otf2*; pattern* in test_pattern; phases* in
+ * test_phases test_measure. */
 #ifndef CPL_SIGNATURE_SIGNATURE_H
 #define CPL_SIGNATURE_SIGNATURE_H
 
@@ -46,7 +52,7 @@ struct cpl_signature {
 	int n_phases;
 	struct cpl_phase *phase;
 	char *recorded; /* the "recorded" object as JSON text, or NULL */
-	/* What it was read from: NAME.json, then its side files. */
+	/* The files that it was read from: NAME.json, then its side files. */
 	int n_files;
 	struct cpl_signature_file {
 		char *path;
@@ -66,15 +72,16 @@ struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
                                           struct cpl_error *err);
 void cpl_signature_free(struct cpl_signature *sig);
 
-/* What a process that must not grow or wait asks of a load. */
+/* Limits for a load by a process that must not grow or wait. */
 struct cpl_signature_limits {
-	/* Of each file, and of the run's matrix and graph in memory, looked at
-	 * before they are made. 0: those of cpl_signature_load. */
+	/* The most bytes of each file, and of the run's matrix and graph in
+	 * memory; checked before they are made. 0: those of
+	 * cpl_signature_load. */
 	uint64_t max_bytes;
-	/* Who has to own each file, NULL: anybody. Else it is EACCES, and not
-	 * read: errors quote what was. */
+	/* Who has to own each file, NULL: anybody. Other files give EACCES and
+	 * are not read, since errors quote what was read. */
 	const uid_t *owner;
-	/* NULL, or called before files are read and after. */
+	/* Called before files are read and after, or NULL. */
 	void (*reads)(void *arg, bool reads);
 	void *arg;
 };
@@ -125,7 +132,7 @@ int cpl_signature_text_check(const char *what, const char *text,
 int cpl_signature_write(const struct cpl_signature *sig, const char *path,
                         struct cpl_error *err);
 
-/* The same with each phase's traffic in a side file "NAME.phaseK.comm" beside
+/* The same with each phase's traffic in a side file "NAME.phaseK.comm" next to
  * "NAME.json", which must not exist. 0, or -1 with err and nothing written. */
 int cpl_signature_write_binary(const struct cpl_signature *sig,
                                const char *path, struct cpl_error *err);

@@ -1,8 +1,8 @@
-core_sources += src/core/signature/signature.h
-core_sources += src/core/signature/signature_internal.h src/core/signature/scan.c src/core/signature/signature.c src/core/signature/side_file.c src/core/signature/write.c src/core/signature/profile.c src/core/signature/install.c src/core/signature/install.h src/core/signature/rescale.c src/core/signature/rescale.h src/core/signature/grid_model.c src/core/signature/grid_model.h src/core/signature/grid_lengths.c src/core/signature/grid_lengths.h src/core/signature/grid_search.c src/core/signature/grid_search.h src/core/signature/install_files.c src/core/signature/install_internal.h
-core_sources += src/core/signature/rows.c src/core/signature/rows.h
-core_sources += src/core/signature/rank_compute.c src/core/signature/rank_compute.h
-core_sources += src/core/signature/rounds.c src/core/signature/rounds.h
+site_sources += src/core/signature/signature.h
+site_sources += src/core/signature/signature_internal.h src/core/signature/scan.c src/core/signature/signature.c src/core/signature/source.c src/core/signature/side_file.c src/core/signature/write.c src/core/signature/install.c src/core/signature/install.h src/core/signature/rescale.c src/core/signature/rescale.h src/core/signature/grid_model.c src/core/signature/grid_model.h src/core/signature/grid_lengths.c src/core/signature/grid_lengths.h src/core/signature/grid_search.c src/core/signature/grid_search.h src/core/signature/install_files.c src/core/signature/install_internal.h
+site_sources += src/core/signature/rows.c src/core/signature/rows.h
+site_sources += src/core/signature/rank_compute.c src/core/signature/rank_compute.h
+lab_sources += src/core/signature/rounds.c src/core/signature/rounds.h
 
 # One file for each pattern, in the order of lists; a new one is a line here.
 patterns = src/core/signature/pattern/stencil.c \
@@ -12,10 +12,10 @@ patterns = src/core/signature/pattern/stencil.c \
 	src/core/signature/pattern/npb.c \
 	src/core/signature/pattern/collective.c \
 	src/core/signature/pattern/llm.c
-core_sources += $(patterns) src/core/signature/pattern/pattern.h \
+site_sources += $(patterns) src/core/signature/pattern/pattern.h \
 	src/core/signature/pattern/pattern.c \
 	src/core/signature/pattern/two_tier.c src/core/signature/pattern/trees.c
-core_tables += src/core/signature/pattern/patterns.c
+site_tables += src/core/signature/pattern/patterns.c
 src/core/signature/pattern/patterns.c: scripts/registry.awk Makefile $(patterns)
 	$(registry) -v type=pattern_type -v registry=cpl_patterns \
 		-v header=signature/pattern/pattern.h \
@@ -32,11 +32,11 @@ importers = src/core/signature/import/coo.c \
 	src/core/signature/import/mpip.c \
 	src/core/signature/import/nccl_inspector.c \
 	src/core/signature/import/chakra.c
-core_sources += $(importers) src/core/signature/import/import.h \
+lab_sources += $(importers) src/core/signature/import/import.h \
 	src/core/signature/import/import_internal.h \
 	src/core/signature/import/calls.h src/core/signature/import/calls.c \
 	src/core/signature/import/import.c
-core_tables += src/core/signature/import/importers.c
+lab_tables += src/core/signature/import/importers.c
 src/core/signature/import/importers.c: scripts/registry.awk Makefile $(importers)
 	$(registry) -v type=import_format -v registry=cpl_importers \
 		-v header=signature/import/import_internal.h \
@@ -49,17 +49,17 @@ exporters = src/core/signature/export/coo.c \
 	src/core/signature/export/npy.c \
 	src/core/signature/export/graphml.c \
 	src/core/signature/export/dot.c
-core_sources += $(exporters) src/core/signature/export/export.h \
+lab_sources += $(exporters) src/core/signature/export/export.h \
 	src/core/signature/export/export_internal.h \
 	src/core/signature/export/export.c
-core_tables += src/core/signature/export/exporters.c
+lab_tables += src/core/signature/export/exporters.c
 src/core/signature/export/exporters.c: scripts/registry.awk Makefile $(exporters)
 	$(registry) -v type=export_format -v registry=cpl_exporters \
 		-v header=signature/export/export_internal.h \
 		-v members='.exact = true' $(exporters) >$(abs_builddir)/$@
 
 # What the recorder keeps of calls, and the phases in it.
-core_sources += src/core/signature/phases/events.h \
+lab_sources += src/core/signature/phases/events.h \
 	src/core/signature/phases/events.c \
 	src/core/signature/phases/phases.h \
 	src/core/signature/phases/phases_internal.h \
@@ -70,3 +70,4 @@ core_sources += src/core/signature/phases/events.h \
 	src/core/signature/phases/measure.c \
 	src/core/signature/phases/predict.h \
 	src/core/signature/phases/predict.c
+node_sources += src/core/signature/profile.c

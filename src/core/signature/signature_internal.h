@@ -61,7 +61,8 @@ struct matrix_budget {
  * pair may be there twice, or not. */
 #define BUDGET_ENTRY 60
 #define BUDGET_SYMMETRIC 40
-/* Of one that is read: in the file's text or copy, and in a list. */
+/* Bytes of an entry while it is read: in the file's text or copy, and in a
+ * list. */
 #define BUDGET_STORED 48
 
 /* Take n entries more, of a file or of a pattern. 0, or -1 with err. */
@@ -82,7 +83,8 @@ struct source {
 /* Open a file of the signature, and note it there. -1 with err and errno. */
 int source_open(struct source *src, const char *path, uint64_t max,
                 struct cpl_file_stamp *stamp, struct cpl_error *err);
-/* Tell who asked for it that files are read now, or no longer. */
+/* Tell the caller who asked for that that files are being read now, or no
+ * longer. */
 void source_reads(const struct source *src, bool reads);
 
 /* A phase's side file, see commplace-signature(5), in the folder of src->path.

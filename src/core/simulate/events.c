@@ -25,7 +25,7 @@ static bool grow(struct cpl_event_bucket *bucket)
 	return true;
 }
 
-static inline void put(struct cpl_events *events, struct cpl_event event)
+static inline void put_event(struct cpl_events *events, struct cpl_event event)
 {
 	int i = bucket_of(events, event.key);
 	struct cpl_event_bucket *bucket = &events->bucket[i];
@@ -46,7 +46,7 @@ void cpl_events_add(struct cpl_events *events, double time, uint32_t kind,
 
 	time += 0.0; /* no -0, whose bits are the largest */
 	memcpy(&event.key, &time, sizeof(time));
-	put(events, event);
+	put_event(events, event);
 }
 
 /* The lowest bucket's events into those below it: all of one key pass the same
@@ -69,7 +69,7 @@ static void divide(struct cpl_events *events)
 			__builtin_prefetch(events->items +
 			                   (size_t)event.item *
 			                           events->item_size);
-		put(events, event);
+		put_event(events, event);
 	}
 	bucket->n = 0;
 }

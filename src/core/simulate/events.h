@@ -26,8 +26,8 @@ struct cpl_events {
 	uint64_t last;   /* key of the last one taken */
 	uint64_t filled; /* bit i: bucket i + 1 has events */
 	uint32_t next;   /* of bucket 0, whose keys are `last` */
-	/* Where items of this kind are, that are fetched into the cache when
-	 * their events come near; NULL: nowhere. */
+	/* Where the items of events are, so that they are fetched into the
+	 * cache when their events come near; NULL: nowhere. */
 	const char *items;
 	uint32_t item_kind, item_size;
 	bool failed;     /* memory was out for one of them */
@@ -46,11 +46,11 @@ static inline double cpl_event_time(struct cpl_event event)
 	return time;
 }
 
-/* At time >= 0. O(1), amortised. */
+/* Add an event at a time >= 0. O(1), amortised. */
 void cpl_events_add(struct cpl_events *events, double time, uint32_t kind,
                     uint32_t item);
-/* The next into *event; false when there is none. O(log of the buckets that an
- * event passes through), amortised. */
+/* Take the next event into *event; false when there is none. O(log of the
+ * buckets that an event passes through), amortised. */
 bool cpl_events_take(struct cpl_events *events, struct cpl_event *event);
 
 #endif

@@ -24,7 +24,7 @@ struct route {
 	struct cpl_share share[];
 };
 
-struct flow {
+struct sim_flow {
 	int transfer;
 	struct route *route;
 	double begun, left, end; /* left: bytes; end: as its rate is now */
@@ -34,7 +34,7 @@ struct flows {
 	struct cpl_route_finder finder;
 	struct cpl_maxmin maxmin;
 	double *bandwidth; /* [links] */
-	struct flow *flow;
+	struct sim_flow *flow;
 	int n_flows;
 	struct route **bucket;
 	uint32_t mask;
@@ -125,7 +125,7 @@ static void add_share(struct route *r, int64_t link, double part)
 }
 
 /* Behind those that r has, if any: the way from one port to another. */
-static struct route *add_way(struct cpl_simulation *sim, struct route *r,
+static struct route *add_route(struct cpl_simulation *sim, struct route *r,
                              int from, int to, double part)
 {
 	const struct cpl_network *net = sim->net;
@@ -156,7 +156,7 @@ static struct route *make_route(struct cpl_simulation *sim, int from, int to)
 	struct route *r = NULL;
 
 	for (int p = 0; p < ports; p++) {
-		r = add_way(sim, r, from + p, to + p,
+		r = add_route(sim, r, from + p, to + p,
 		            ports > 1 ? net->port_share[p] : 1);
 		if (!r)
 			break;
@@ -229,11 +229,11 @@ static void start(struct cpl_simulation *sim, int t)
 	                   sim->rank[transfer->to].cable);
 	if (!route)
 		return;
-	f->flow[f->n_flows++] = (struct flow){.transfer = t,
-	                                      .route = route,
-	                                      .begun = sim->now,
-	                                      .left = transfer->bytes,
-	                                      .end = INFINITY};
+	f->flow[f->n_flows++] = (struct sim_flow){.transfer = t,
+	                                          .route = route,
+	                                          .begun = sim->now,
+	                                          .left = transfer->bytes,
+	                                          .end = INFINITY};
 	if (f->stale)
 		return;
 	f->stale = true;
@@ -241,7 +241,7 @@ static void start(struct cpl_simulation *sim, int t)
 }
 
 /* Put the bytes on the links, and tell the ranks. */
-static void end_flow(struct cpl_simulation *sim, struct flow *flow)
+static void end_flow(struct cpl_simulation *sim, struct sim_flow *flow)
 {
 	const struct cpl_maxmin_route *r = &flow->route->fair;
 	double bytes = sim->transfer[flow->transfer].bytes;
@@ -271,7 +271,7 @@ static void advance(struct cpl_simulation *sim)
 		                  f->solved, sim->now);
 	}
 	for (int i = 0; i < f->n_flows; i++) {
-		struct flow *flow = &f->flow[i];
+		struct sim_flow *flow = &f->flow[i];
 
 		if (flow->end <= sim->now) {
 			end_flow(sim, flow);
@@ -292,7 +292,7 @@ static double next_end(const struct flows *f, double tolerance)
 	double limit = INFINITY, next = 0;
 
 	for (int i = 0; i < f->n_flows; i++) {
-		const struct flow *flow = &f->flow[i];
+		const struct sim_flow *flow = &f->flow[i];
 
 		limit = fmin(limit,
 		             flow->end + tolerance * (flow->end - flow->begun));
@@ -322,7 +322,7 @@ static void step(struct cpl_simulation *sim, uint32_t kind, uint32_t version)
 	}
 	f->least = INFINITY;
 	for (int i = 0; i < f->n_flows; i++) {
-		struct flow *flow = &f->flow[i];
+		struct sim_flow *flow = &f->flow[i];
 
 		flow->end =
 		        sim->now + fmax(flow->left, 0) / flow->route->fair.rate;

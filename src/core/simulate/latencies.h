@@ -20,7 +20,7 @@ struct cpl_latencies {
 	int64_t bin[CPL_LATENCY_BINS + 2]; /* below, the bins, above */
 };
 
-/* Seconds >= 0, `count` times. O(1). */
+/* Add seconds >= 0, `count` times. O(1). */
 void cpl_latencies_add(struct cpl_latencies *latencies, double seconds,
                        int64_t count);
 /* The time at or below which a part q of them is, to the upper end of its bin,

@@ -21,12 +21,6 @@ enum {
 	SENT,                     /* transfer: its last byte has left */
 };
 
-/* From a line of the cache on, for free(); NULL: memory. */
-static void *lines(size_t size)
-{
-	return aligned_alloc(64, (size + 64) / 64 * 64);
-}
-
 static int open_packets(struct cpl_simulation *sim)
 {
 	const struct cpl_network *net = sim->net;
@@ -51,7 +45,7 @@ static int open_packets(struct cpl_simulation *sim)
 	p->n_links = cpl_times_links(net);
 	if (cpl_packet_routes_open(sim))
 		return -1;
-	p->link = lines((size_t)p->n_links * sizeof(*p->link));
+	p->link = cpl_packets_lines((size_t)p->n_links * sizeof(*p->link));
 	p->round = cpl_arena_take(&sim->arena, cables, sizeof(*p->round));
 	if (!p->link || sim->arena.failed)
 		return cpl_fail_memory(sim->err);
@@ -92,76 +86,6 @@ static void close_packets(struct cpl_simulation *sim)
 	free(p->wake);
 }
 
-/* All queues, for more classes of channels. */
-static bool widen_queues(struct cpl_packets *p, int classes)
-{
-	int channels = classes * p->lanes;
-	struct cpl_packet_queue *wider =
-	        lines((size_t)p->n_links * (size_t)channels * sizeof(*wider));
-
-	if (!wider)
-		return false;
-	for (int64_t l = 0; l < p->n_links; l++)
-		for (int c = 0; c < channels; c++)
-			wider[l * channels + c] =
-			        c < p->channels ? p->queue[l * p->channels + c]
-			                        : (struct cpl_packet_queue){
-			                                  -1, -1, p->depth, 0};
-	free(p->queue);
-	p->queue = wider;
-	p->classes = classes;
-	p->channels = channels;
-	return true;
-}
-
-/* All paths, for longer ones, or for more packets. */
-static bool widen_paths(struct cpl_packets *p, int64_t room, int stride)
-{
-	int *wider = lines((size_t)room * (size_t)stride * sizeof(*wider));
-
-	if (!wider)
-		return false;
-	for (int64_t i = 0; i < p->n_packets && i < p->path_room; i++)
-		for (int k = 0; k < p->stride; k++)
-			wider[i * stride + k] = p->path[i * p->stride + k];
-	free(p->path);
-	p->path = wider;
-	p->path_room = room;
-	p->stride = stride;
-	return true;
-}
-
-bool cpl_packets_widen(struct cpl_simulation *sim, int stride, int classes)
-{
-	struct cpl_packets *p = sim->own;
-
-	if ((!p->queue || classes > p->classes) && !widen_queues(p, classes))
-		cpl_sim_fail_memory(sim);
-	if (stride > p->stride && !widen_paths(p, p->path_room, stride))
-		cpl_sim_fail_memory(sim);
-	return !sim->failed;
-}
-
-/* Lines of the cache, each with one packet. */
-static bool more_packets(struct cpl_packets *p)
-{
-	size_t size = sizeof(struct cpl_packet);
-	int room = p->packet_room ? 2 * p->packet_room : 1024;
-	struct cpl_packet *wider;
-
-	if (p->packet_room > INT_MAX / 2)
-		return false;
-	wider = lines((size_t)room * size);
-	if (!wider)
-		return false;
-	if (p->packet_room)
-		memcpy(wider, p->packet, (size_t)p->packet_room * size);
-	free(p->packet);
-	p->packet = wider;
-	p->packet_room = room;
-	return true;
-}
-
 static int new_packet(struct cpl_simulation *sim)
 {
 	struct cpl_packets *p = sim->own;
@@ -171,10 +95,7 @@ static int new_packet(struct cpl_simulation *sim)
 		p->free_packet = p->packet[i].next;
 		return i;
 	}
-	if ((p->n_packets == p->packet_room && !more_packets(p)) ||
-	    (p->n_packets == p->path_room &&
-	     !widen_paths(p, p->path_room ? 2 * p->path_room : 1024,
-	                  p->stride))) {
+	if (!cpl_packets_grow(p)) {
 		cpl_sim_fail_memory(sim);
 		return -1;
 	}

@@ -126,7 +126,7 @@ int cpl_packet_routes_open(struct cpl_simulation *sim)
 		if (list_turns(sim))
 			return -1;
 	}
-	/* As even as it can be: the links of all shortest ways. */
+	/* As even as it can be: the links of all shortest paths. */
 	if (p->choice->hop_by_hop && p->rule != CPL_CHANNEL_ESCAPE) {
 		const struct cpl_routing *even =
 		        cpl_routing_find(net, "ecmp", NULL);
@@ -164,7 +164,8 @@ static int goal_of(const struct cpl_packet *packet)
 	return packet->via >= 0 ? packet->via : packet->to;
 }
 
-static int lane_of(const struct cpl_packets *p, const struct cpl_packet *packet)
+static int channel_in_class(const struct cpl_packets *p,
+                            const struct cpl_packet *packet)
 {
 	return p->lanes == 1 ? 0
 	                     : (int)(p->flight[packet->transfer].key %
@@ -220,7 +221,7 @@ static int draw_path(struct cpl_simulation *sim, int packet, int n, int from,
 
 	if (from == to)
 		return n;
-	if (p->routing->flags & CPL_ROUTING_TABLE)
+	if (p->routing->flags & CPL_NETWORK_TABLES)
 		return table_path(sim, packet, n, from, to, x);
 	share = cpl_route_find_routers(&p->finder, from, to, &n_shares);
 	while (from != to && n < limit) {
@@ -294,8 +295,10 @@ static int cut(double *x, int n)
 static int inside_group(struct cpl_simulation *sim, int packet, int n, int from,
                         int to, double x)
 {
-	const struct cpl_groups *g = &((struct cpl_packets *)sim->own)->groups;
-	int link[CPL_GROUPS_INSIDE], hops = cpl_groups_way(g, from, to, x, link);
+	const struct cpl_linked_groups *g =
+	        &((struct cpl_packets *)sim->own)->groups;
+	int link[CPL_GROUPS_INSIDE],
+	        hops = cpl_groups_path(g, from, to, x, link);
 
 	for (int i = 0; i < hops; i++)
 		if (!put_link(sim, packet, n++, link[i]))
@@ -308,7 +311,8 @@ static int inside_group(struct cpl_simulation *sim, int packet, int n, int from,
 static int draw_group(struct cpl_simulation *sim, int packet, int n, int router,
                       int to, double x)
 {
-	const struct cpl_groups *g = &((struct cpl_packets *)sim->own)->groups;
+	const struct cpl_linked_groups *g =
+	        &((struct cpl_packets *)sim->own)->groups;
 	int a = cpl_groups_group(g, router), b = cpl_groups_group(g, to);
 	int low = a < b ? a : b, high = a < b ? b : a;
 	int i = cut(&x, g->n - 2), at = router;
@@ -337,7 +341,7 @@ static bool choose_group(struct cpl_simulation *sim, int packet, int router)
 {
 	struct cpl_packets *p = sim->own;
 	struct cpl_packet *it = &p->packet[packet];
-	const struct cpl_groups *g = &p->groups;
+	const struct cpl_linked_groups *g = &p->groups;
 	double unit = sim->options->packet;
 	int first = it->hop, source = router, hops, minimal, other;
 
@@ -443,7 +447,7 @@ static void next_of_product(struct cpl_simulation *sim, struct cpl_packet *it,
 {
 	const struct cpl_product *torus = &sim->net->product;
 	struct cpl_packets *p = sim->own;
-	int lane = lane_of(p, it);
+	int lane = channel_in_class(p, it);
 	int64_t escape = -1, best = -1;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -542,6 +546,6 @@ bool cpl_packet_next(struct cpl_simulation *sim, int packet, int router,
 	    !cpl_packets_widen(sim, p->stride, 2 * class))
 		return false;
 	it = &p->packet[packet];
-	*channel = class * p->lanes + lane_of(p, it);
+	*channel = class * p->lanes + channel_in_class(p, it);
 	return true;
 }

@@ -74,7 +74,8 @@ struct cpl_packets {
 	const struct cpl_sim_routing *choice;
 	const struct cpl_routing *routing;
 	const struct cpl_level *group; /* of routers, NULL: has none */
-	struct cpl_groups groups; /* progressive adaptive among them, n 0: no */
+	struct cpl_linked_groups
+	        groups; /* progressive adaptive among them, n 0: no */
 	struct cpl_route_finder finder;
 	enum cpl_channel_rule rule;
 	unsigned char *turn_of; /* product: 2 * dimension + minus of a link */
@@ -97,8 +98,8 @@ struct cpl_packets {
 	int64_t n_started; /* transfers */
 };
 
-/* The packet's uniform draw number i in [0, 1); draw 0 is even over all packets
- * of the transfer, whatever their number. */
+/* The packet's draw number i, uniform in [0, 1); draw 0 is spread evenly over
+ * all packets of the transfer, whatever their number. */
 double cpl_packet_draw(const struct cpl_packets *p,
                        const struct cpl_packet *packet, int i);
 
@@ -108,7 +109,12 @@ int cpl_packet_routes_open(struct cpl_simulation *sim);
  * there. *reserved: a buffer is its own already. False: memory was out. */
 bool cpl_packet_next(struct cpl_simulation *sim, int packet, int router,
                      int64_t *link, int *channel, bool *reserved);
-/* Room for paths of so many links, and for channels of so many classes. */
+
+/* packet_room.c: from a line of the cache on, for free(); NULL: memory. */
+void *cpl_packets_lines(size_t size);
+/* Make room for one more packet. False: memory is out. */
+bool cpl_packets_grow(struct cpl_packets *p);
+/* Make room for paths of so many links, and for channels of so many classes. */
 bool cpl_packets_widen(struct cpl_simulation *sim, int stride, int classes);
 
 #endif

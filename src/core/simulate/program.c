@@ -91,7 +91,8 @@ void cpl_program_free(struct cpl_program *program)
 /* The rank's send (or receive) number `entry` of a phase or round; false behind
  * the last one. */
 static bool message(const struct cpl_program_phase *phase, int rank,
-                    const struct cpl_cursor *at, bool send, struct cpl_op *op)
+                    const struct cpl_op_cursor *at, bool send,
+                    struct cpl_op *op)
 {
 	struct cpl_exchange x;
 	int64_t i;
@@ -119,7 +120,8 @@ static bool message(const struct cpl_program_phase *phase, int rank,
 }
 
 /* From the last wait of a round on. */
-static void go_on(const struct cpl_program_phase *phase, struct cpl_cursor *at)
+static void go_on(const struct cpl_program_phase *phase,
+                  struct cpl_op_cursor *at)
 {
 	at->entry = 0;
 	at->stage = SENDS;
@@ -135,7 +137,7 @@ static void go_on(const struct cpl_program_phase *phase, struct cpl_cursor *at)
 }
 
 struct cpl_op cpl_program_next(const struct cpl_program *program, int rank,
-                               struct cpl_cursor *at)
+                               struct cpl_op_cursor *at)
 {
 	struct cpl_op op = {.kind = CPL_OP_END};
 

@@ -34,7 +34,7 @@ enum cpl_op_flags {
 	CPL_OP_EAGER = 16,      /* a send that does not wait for its receive */
 };
 
-/* The source of a receive that takes whoever comes first. */
+/* The source of a receive that takes the message that comes first. */
 #define CPL_OP_ANY (-1)
 
 struct cpl_op {
@@ -45,8 +45,8 @@ struct cpl_op {
 	int context; /* sends meet receives of the same; 0: point to point */
 };
 
-/* Where a rank is in it; starts as {0}. */
-struct cpl_cursor {
+/* Where a rank is in its program; starts as {0}. */
+struct cpl_op_cursor {
 	int phase, execution, stage;
 	int64_t round, entry;
 };
@@ -79,6 +79,6 @@ void cpl_program_free(struct cpl_program *program);
 /* The rank's next operation; behind the last one CPL_OP_END. O(log
  * ranks). */
 struct cpl_op cpl_program_next(const struct cpl_program *program, int rank,
-                               struct cpl_cursor *cursor);
+                               struct cpl_op_cursor *cursor);
 
 #endif

@@ -1,40 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ranks do, and where their time goes. */
+/* What ranks do. */
 #include "simulate/simulate_internal.h"
-
-static struct cpl_sim_job_times *times_of(struct cpl_simulation *sim, int rank)
-{
-	return &sim->result->job[sim->rank_job[rank]];
-}
-
-static struct cpl_sim_rank *rank_times(struct cpl_simulation *sim, int rank)
-{
-	return &times_of(sim, rank)
-	                ->rank[rank - sim->job[sim->rank_job[rank]].first];
-}
-
-void cpl_sim_account(struct cpl_simulation *sim, int rank)
-{
-	struct cpl_rank_state *state = &sim->rank[rank];
-	double spent = sim->now - state->since;
-	struct cpl_sim_phase *phase;
-
-	if (!state->blocked || !(spent > 0))
-		return;
-	cpl_timeline_rank(&sim->result->timeline, rank,
-	                  state->flying ? CPL_TIMELINE_COMMUNICATION
-	                                : CPL_TIMELINE_WAITING,
-	                  state->since, sim->now);
-	state->since = sim->now;
-	phase = &times_of(sim, rank)->phase[state->phase];
-	if (state->flying) {
-		rank_times(sim, rank)->communication += spent;
-		phase->communication += spent;
-	} else {
-		rank_times(sim, rank)->waiting += spent;
-		phase->waiting += spent;
-	}
-}
 
 static void leave_phase(struct cpl_simulation *sim, int rank)
 {
@@ -43,7 +9,7 @@ static void leave_phase(struct cpl_simulation *sim, int rank)
 
 	if (state->phase < 0)
 		return;
-	phase = &times_of(sim, rank)->phase[state->phase];
+	phase = &cpl_sim_times_of(sim, rank)->phase[state->phase];
 	if (sim->now > phase->end)
 		phase->end = sim->now;
 }
@@ -51,10 +17,11 @@ static void leave_phase(struct cpl_simulation *sim, int rank)
 static void compute(struct cpl_simulation *sim, int rank, double seconds)
 {
 	seconds /= sim->options->speed;
-	rank_times(sim, rank)->compute += seconds;
+	cpl_sim_rank_times(sim, rank)->compute += seconds;
 	cpl_timeline_rank(&sim->result->timeline, rank, CPL_TIMELINE_COMPUTE,
 	                  sim->now, sim->now + seconds);
-	times_of(sim, rank)->phase[sim->rank[rank].phase].compute += seconds;
+	cpl_sim_times_of(sim, rank)->phase[sim->rank[rank].phase].compute +=
+	        seconds;
 	cpl_events_add(&sim->events, sim->now + seconds, CPL_EVENT_RANK,
 	               (uint32_t)rank);
 }
@@ -64,9 +31,9 @@ static void end(struct cpl_simulation *sim, int rank)
 	struct cpl_sim_job_state *job = &sim->job[sim->rank_job[rank]];
 
 	leave_phase(sim, rank);
-	rank_times(sim, rank)->end = sim->now;
+	cpl_sim_rank_times(sim, rank)->end = sim->now;
 	if (!--job->running)
-		times_of(sim, rank)->end = sim->now;
+		cpl_sim_times_of(sim, rank)->end = sim->now;
 }
 
 static struct cpl_op next(struct cpl_simulation *sim, int rank)
@@ -149,15 +116,4 @@ void cpl_sim_run_rank(struct cpl_simulation *sim, int rank)
 				return;
 		}
 	}
-}
-
-void cpl_sim_done_one(struct cpl_simulation *sim, int rank)
-{
-	struct cpl_rank_state *state = &sim->rank[rank];
-
-	if (--state->open || !state->blocked)
-		return;
-	cpl_sim_account(sim, rank);
-	state->blocked = false;
-	cpl_events_add(&sim->events, sim->now, CPL_EVENT_RANK, (uint32_t)rank);
 }

@@ -18,7 +18,7 @@ static int new_request(struct cpl_simulation *sim)
 		}
 		i = sim->n_requests++;
 	}
-	sim->request[i] = (struct cpl_request){.next = -1};
+	sim->request[i] = (struct cpl_sim_request){.next = -1};
 	return i;
 }
 

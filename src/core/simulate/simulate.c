@@ -12,13 +12,6 @@
 /* Sums of times, and times weights, remain numbers. */
 #define MAX_SECONDS 1e100
 
-void cpl_sim_fail_memory(struct cpl_simulation *sim)
-{
-	if (!sim->failed)
-		cpl_fail_memory(sim->err);
-	sim->failed = true;
-}
-
 /* What the ranks do. How many phases that has, or -1 with err. */
 static int open_program(struct cpl_simulation *sim,
                         struct cpl_sim_job_state *job)
@@ -165,7 +158,7 @@ static void handle(struct cpl_simulation *sim, struct cpl_event event)
 	}
 }
 
-static int run(struct cpl_simulation *sim)
+static int run_events(struct cpl_simulation *sim)
 {
 	const struct cpl_sim_options *o = sim->options;
 	struct cpl_event event;
@@ -247,7 +240,7 @@ int cpl_simulate(const struct cpl_sim_options *options,
 	sim->err = err;
 	sim->n_jobs = n_jobs;
 	if (!open_simulation(sim, job)) {
-		rc = options->level->open(sim) ? -1 : run(sim);
+		rc = options->level->open(sim) ? -1 : run_events(sim);
 		options->level->close(sim);
 	}
 	if (!rc)

@@ -7,6 +7,8 @@
  *
  * Always the same result for the same input.
  */
+/* Tests: * in test_simulate; packet* in test_simulate_packet; trace* in
+ * test_simulate_trace. */
 #ifndef CPL_SIMULATE_SIMULATE_H
 #define CPL_SIMULATE_SIMULATE_H
 
@@ -44,7 +46,8 @@ extern const struct cpl_sim_level cpl_sim_flow, cpl_sim_packet;
 /* How a packet's path is chosen. */
 struct cpl_sim_routing {
 	CPL_ENTRY;
-	/* Routing of the traffic model that it simulates, NULL: none. */
+	/* The routing of the traffic model that this choice simulates, NULL:
+	 * none. */
 	const char *stands_for;
 	/* Paths that are looked at: of the network's minimal routing, and over
 	 * a router that is drawn. */
@@ -62,8 +65,8 @@ extern const struct cpl_sim_routing cpl_sim_static, cpl_sim_valiant,
 /* A job and where it is. */
 struct cpl_sim_job {
 	const struct cpl_signature *sig;
-	/* What its ranks do instead, see trace.h; of sig then only name and
-	 * ranks count. NULL: as sig says. */
+	/* What the job's ranks do instead, see trace.h; only name and ranks of
+	 * sig count then. NULL: they do as sig says. */
 	const struct cpl_run_events *trace;
 	const char *phase;    /* that alone, or NULL: all */
 	const int *rank_node; /* [sig->ranks] */
@@ -86,8 +89,8 @@ struct cpl_sim_options {
 	double eager; /* bytes up to which a message does not wait for its
 	               * receive; beyond it goes when both are there, after two
 	               * latencies */
-	/* flow: how much longer than it would a flow may be said to take,
-	 * where that saves computing all shares anew. */
+	/* flow: by how much the time of a flow may be overstated, where that
+	 * saves computing all shares anew. */
 	double tolerance;
 	/* packet: */
 	const struct cpl_sim_routing *choice; /* NULL: static */
@@ -107,7 +110,7 @@ struct cpl_sim_options {
 	void *arg;
 };
 
-/* What is taken where nobody says otherwise. */
+/* The values where nobody says otherwise. */
 #define CPL_SIM_DEFAULTS                                                       \
 	.executions = 1, .speed = 1, .eager = 65536, .tolerance = 0.001,       \
 	.packet = 4096, .buffer = 65536, .lanes = 1

@@ -30,14 +30,14 @@ enum cpl_transfer_flags {
 	CPL_TRANSFER_DELIVERED = 8,
 };
 
-/* What a transfer's end belongs to, beside numbers of requests. */
+/* What a transfer's end belongs to, besides numbers of requests. */
 enum {
 	CPL_REQUEST_CALL = -1, /* what the rank does now */
 	CPL_REQUEST_NONE = -2, /* nobody waits for it */
 };
 
 /* Transfers that a later call of the rank waits for. */
-struct cpl_request {
+struct cpl_sim_request {
 	int open;    /* transfers */
 	bool joined; /* the rank waits: one of its own `open` */
 	int next;    /* of the rank's, or free */
@@ -65,7 +65,7 @@ struct cpl_waiting {
 };
 
 struct cpl_rank_state {
-	struct cpl_cursor at;
+	struct cpl_op_cursor at;
 	int node;
 	int cable;  /* node * n_ports + port, its first one */
 	int open;   /* transfers and requests that it waits for */
@@ -99,7 +99,7 @@ struct cpl_simulation {
 	struct cpl_rank_state *rank; /* [n_ranks] */
 	struct cpl_transfer *transfer;
 	int n_transfers, free_transfer; /* -1: none is free */
-	struct cpl_request *request;
+	struct cpl_sim_request *request;
 	int n_requests, free_request; /* -1: none is free */
 	struct cpl_waiting waiting;
 	struct cpl_latencies latencies;
@@ -126,6 +126,21 @@ static inline int64_t cpl_sim_ejection(const struct cpl_network *net,
 	return net->n_links + cpl_network_port_cables(net) + cable;
 }
 
+/* The times of a rank's job, and its own. */
+static inline struct cpl_sim_job_times *
+cpl_sim_times_of(const struct cpl_simulation *sim, int rank)
+{
+	return &sim->result->job[sim->rank_job[rank]];
+}
+
+static inline struct cpl_sim_rank *
+cpl_sim_rank_times(const struct cpl_simulation *sim, int rank)
+{
+	const struct cpl_sim_job_state *job = &sim->job[sim->rank_job[rank]];
+
+	return &cpl_sim_times_of(sim, rank)->rank[rank - job->first];
+}
+
 /* For hash tables of pairs. */
 static inline uint32_t cpl_sim_hash(int from, int to)
 {
@@ -138,12 +153,12 @@ static inline uint32_t cpl_sim_hash(int from, int to)
 void cpl_sim_sent(struct cpl_simulation *sim, int t);
 void cpl_sim_delivered(struct cpl_simulation *sim, int t);
 
-/* Memory is out: the simulation ends. */
-void cpl_sim_fail_memory(struct cpl_simulation *sim);
-
 /* ranks.c: the rank does what it can without waiting. */
 void cpl_sim_run_rank(struct cpl_simulation *sim, int rank);
-/* Bring its times up to now. */
+
+/* rank_times.c: memory is out: the simulation ends. */
+void cpl_sim_fail_memory(struct cpl_simulation *sim);
+/* Bring the rank's times up to now. */
 void cpl_sim_account(struct cpl_simulation *sim, int rank);
 /* One of the rank's transfers is through. */
 void cpl_sim_done_one(struct cpl_simulation *sim, int rank);

@@ -62,8 +62,8 @@ static int bin_of(const struct cpl_timeline *t, double time)
 	return bin < t->bins - 1 ? (int)bin : t->bins - 1;
 }
 
-static void add(struct cpl_timeline *t, float *row, double part, double from,
-                double to)
+static void add_use(struct cpl_timeline *t, float *row, double part,
+                    double from, double to)
 {
 	int last = bin_of(t, to);
 
@@ -81,9 +81,10 @@ void cpl_timeline_rank(struct cpl_timeline *t, int64_t rank,
 	if (!t->bins || !(to > from))
 		return;
 	fit(t, to);
-	add(t,
-	    t->rank + (rank * CPL_TIMELINE_STATES + (int64_t)state) * t->bins,
-	    1, from, to);
+	add_use(t,
+	        t->rank +
+	                (rank * CPL_TIMELINE_STATES + (int64_t)state) * t->bins,
+	        1, from, to);
 }
 
 void cpl_timeline_link(struct cpl_timeline *t, int64_t link, double part,
@@ -92,7 +93,7 @@ void cpl_timeline_link(struct cpl_timeline *t, int64_t link, double part,
 	if (!t->bins || !(to > from))
 		return;
 	fit(t, to);
-	add(t, t->link + link * t->bins, part, from, to);
+	add_use(t, t->link + link * t->bins, part, from, to);
 }
 
 int cpl_timeline_used(const struct cpl_timeline *t, double seconds)

@@ -50,8 +50,8 @@ static int open_rank(struct trace_rank *r, const struct cpl_run_rank *of,
 	r->passed = calloc(n, sizeof(*r->passed));
 	if (!r->global || !r->queue || !r->passed)
 		return cpl_fail_memory(err);
-	return trace_walk_open(&r->walk, of, err) ||
-	                       trace_walk_open(&r->scout, of, err)
+	return trace_cursor_open(&r->walk, of, err) ||
+	                       trace_cursor_open(&r->scout, of, err)
 	               ? -1
 	               : 0;
 }
@@ -235,20 +235,6 @@ bool cpl_trace_give_any(struct cpl_trace *trace, int from, int to)
 		return false;
 	pair->n--;
 	return true;
-}
-
-void cpl_trace_where(const struct cpl_trace *trace, int rank, char *text,
-                     size_t size)
-{
-	const struct trace_rank *r = &trace->rank[rank];
-	const struct cpl_run_events *e = trace->events;
-
-	if (r->stage < TRACE_TAIL && r->node)
-		snprintf(text, size, " in %.24s, its call %lld",
-		         e->function[trace_kind(r)->function],
-		         (long long)r->calls);
-	else
-		snprintf(text, size, " in Finalize");
 }
 
 /* The next call, and the time before it. */

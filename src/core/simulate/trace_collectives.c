@@ -16,16 +16,6 @@
  * rounds as ranks; more are no algorithm's, and each is looked at by all. */
 #define MOST_ROUNDS 64
 
-void trace_let_go(struct trace_pattern *p)
-{
-	if (!p || --p->held)
-		return;
-	free(p->kind);
-	free(p->row);
-	free(p->in);
-	free(p);
-}
-
 /* The rank's next collective call on its communicator, ahead of where it is: a
  * kind; -1: it makes none. -2: memory. */
 static int look_ahead(struct cpl_trace *trace, struct trace_rank *r,

@@ -16,14 +16,14 @@ bool trace_collective(const struct cpl_trace *trace,
 }
 
 /* A rank's number of a communicator on which it makes collective calls. */
-struct seen {
+struct seen_communicator {
 	uint64_t hash;
 	int size, rank, number;
 };
 
 static int by_hash(const void *a, const void *b)
 {
-	const struct seen *x = a, *y = b;
+	const struct seen_communicator *x = a, *y = b;
 
 	if (x->hash != y->hash)
 		return x->hash < y->hash ? -1 : 1;
@@ -34,8 +34,8 @@ static int by_hash(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int find_seen(struct cpl_trace *trace, struct seen **list, int64_t *n,
-                     struct cpl_error *err)
+static int find_seen(struct cpl_trace *trace, struct seen_communicator **list,
+                     int64_t *n, struct cpl_error *err)
 {
 	for (int rank = 0; rank < trace->n_ranks; rank++) {
 		struct trace_rank *r = &trace->rank[rank];
@@ -52,7 +52,7 @@ static int find_seen(struct cpl_trace *trace, struct seen **list, int64_t *n,
 			if (cpl_array_grow(list, *n, sizeof(**list), err))
 				return -1;
 			r->global[c] = 0;
-			(*list)[(*n)++] = (struct seen){
+			(*list)[(*n)++] = (struct seen_communicator){
 			        r->of->communicator[c].hash,
 			        r->of->communicator[c].size, rank, c};
 		}
@@ -60,8 +60,9 @@ static int find_seen(struct cpl_trace *trace, struct seen **list, int64_t *n,
 	return 0;
 }
 
-static int add_communicator(struct cpl_trace *trace, const struct seen *list,
-                            int n, struct cpl_error *err)
+static int add_communicator(struct cpl_trace *trace,
+                            const struct seen_communicator *list, int n,
+                            struct cpl_error *err)
 {
 	struct trace_communicator *c;
 
@@ -93,7 +94,7 @@ static int add_communicator(struct cpl_trace *trace, const struct seen *list,
 
 int trace_communicators(struct cpl_trace *trace, struct cpl_error *err)
 {
-	struct seen *list = NULL;
+	struct seen_communicator *list = NULL;
 	int64_t n = 0;
 	int rc = find_seen(trace, &list, &n, err);
 
@@ -139,4 +140,14 @@ int trace_member_of(const struct trace_communicator *c, int rank)
 			high = middle;
 	}
 	return low < c->n && c->member[low] == rank ? low : -1;
+}
+
+void trace_let_go(struct trace_pattern *p)
+{
+	if (!p || --p->held)
+		return;
+	free(p->kind);
+	free(p->row);
+	free(p->in);
+	free(p);
 }

@@ -35,7 +35,7 @@ struct trace_call {
 /* Where a rank is in its tree of loops. */
 #define TRACE_DEPTH 66
 
-struct trace_walk {
+struct trace_cursor {
 	const struct cpl_run_rank *of;
 	int depth;
 	struct trace_frame {
@@ -95,7 +95,7 @@ enum trace_stage {
 
 struct trace_rank {
 	const struct cpl_run_rank *of;
-	struct trace_walk walk, scout; /* scout: ahead, for queues */
+	struct trace_cursor walk, scout; /* scout: ahead, for queues */
 	int *global;                   /* [communicators] in trace */
 	struct trace_queue *queue;     /* [communicators] */
 	int64_t *passed;               /* [communicators] operations */
@@ -157,12 +157,12 @@ bool trace_from_any(const struct trace_call *call,
 bool trace_operation(const struct cpl_trace *trace, struct trace_rank *r,
                      struct cpl_op *op);
 
-/* trace_walk.c. Before the first event; 0, or -1 with err (memory): free
+/* trace_cursor.c. Before the first event; 0, or -1 with err (memory): free
  * walk->entered in either case. */
-int trace_walk_open(struct trace_walk *walk, const struct cpl_run_rank *of,
+int trace_cursor_open(struct trace_cursor *walk, const struct cpl_run_rank *of,
                     struct cpl_error *err);
 /* The next event, NULL behind the last. */
-const struct cpl_run_node *trace_step(struct trace_walk *walk);
+const struct cpl_run_node *trace_step(struct trace_cursor *walk);
 
 /* trace_communicators.c. 0, or -1 with err. */
 int trace_communicators(struct cpl_trace *trace, struct cpl_error *err);
@@ -172,10 +172,11 @@ bool trace_collective(const struct cpl_trace *trace,
                       const struct cpl_run_kind *kind);
 /* Is a rank one of them? Its place among them, or -1. O(log members). */
 int trace_member_of(const struct trace_communicator *c, int rank);
-
-/* trace_collectives.c: no longer held by one; NULL is allowed. */
+/* No longer held by one; NULL is allowed. */
 void trace_let_go(struct trace_pattern *p);
-/* The rank comes to a collective call: r->pattern and what comes. */
+
+/* trace_collectives.c: the rank comes to a collective call: r->pattern and what
+ * comes. */
 int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err);
 void trace_leave(struct cpl_trace *trace, int rank);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Along the trees of loops that ranks' calls are folded into. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "simulate/trace_internal.h"
 
 /* Rounds of the entry that begins; those of all entries come out right. */
-static double rounds_of_entry(struct trace_walk *w, int64_t at)
+static double rounds_of_entry(struct trace_cursor *w, int64_t at)
 {
 	const struct cpl_run_node *node = &w->of->node[at];
 	double mean = node->rounds / node->entries, entry;
@@ -17,7 +18,7 @@ static double rounds_of_entry(struct trace_walk *w, int64_t at)
 	return floor((entry + 1) * mean) - floor(entry * mean);
 }
 
-const struct cpl_run_node *trace_step(struct trace_walk *w)
+const struct cpl_run_node *trace_step(struct trace_cursor *w)
 {
 	for (;;) {
 		struct trace_frame *f = &w->frame[w->depth];
@@ -56,7 +57,7 @@ static bool uneven(const struct cpl_run_rank *of)
 	return false;
 }
 
-int trace_walk_open(struct trace_walk *w, const struct cpl_run_rank *of,
+int trace_cursor_open(struct trace_cursor *w, const struct cpl_run_rank *of,
                     struct cpl_error *err)
 {
 	w->of = of;
@@ -101,4 +102,18 @@ double cpl_trace_size(const struct cpl_run_events *events)
 	for (int i = 0; i < events->n; i++)
 		size += size_of_rank(&events->rank[i]);
 	return size;
+}
+
+void cpl_trace_where(const struct cpl_trace *trace, int rank, char *text,
+                     size_t size)
+{
+	const struct trace_rank *r = &trace->rank[rank];
+	const struct cpl_run_events *e = trace->events;
+
+	if (r->stage < TRACE_TAIL && r->node)
+		snprintf(text, size, " in %.24s, its call %lld",
+		         e->function[trace_kind(r)->function],
+		         (long long)r->calls);
+	else
+		snprintf(text, size, " in Finalize");
 }

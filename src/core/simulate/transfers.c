@@ -137,8 +137,8 @@ static bool fits(struct cpl_simulation *sim, int send_from, int receive_from,
 
 /* Take out the first that waits for what comes now, which is a send or receive
  * as `comes` says; -1: none. */
-static int take(struct cpl_simulation *sim, int from, int to, int context,
-                unsigned comes)
+static int take_waiting(struct cpl_simulation *sim, int from, int to,
+                        int context, unsigned comes)
 {
 	struct cpl_waiting *w = &sim->waiting;
 	bool sends = comes & CPL_TRANSFER_SENT;
@@ -257,7 +257,7 @@ void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
 		send_alone(sim, rank, from, to, op);
 		return;
 	}
-	t = take(sim, from, to, op->context, CPL_TRANSFER_SENT);
+	t = take_waiting(sim, from, to, op->context, CPL_TRANSFER_SENT);
 	if (t < 0) {
 		t = new_transfer(sim, (struct cpl_transfer){
 		                              .from = from,
@@ -285,7 +285,8 @@ void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
 void cpl_sim_receive(struct cpl_simulation *sim, int rank, int from,
                      const struct cpl_op *op)
 {
-	int t = take(sim, from, rank, op->context, CPL_TRANSFER_RECEIVED);
+	int t = take_waiting(sim, from, rank, op->context,
+	                     CPL_TRANSFER_RECEIVED);
 
 	if (t >= 0 && sim->transfer[t].flags & CPL_TRANSFER_DELIVERED) {
 		free_transfer(sim, t);

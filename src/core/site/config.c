@@ -11,14 +11,6 @@
 
 #define MAX_BYTES (1ULL << 20)
 
-/* The settings of a line that has none. */
-#define NOT_SET                                                                \
-	{                                                                      \
-		.min_nodes = -1, .mode = -1, .objective = -1,                  \
-		.max_decision_ms = -1, .user_may = -1, .keep_price = -1,       \
-		.record_one_in = -1, .order_reaches = -1                       \
-	}
-
 static int start_partition(struct config_parser *p, const char *value)
 {
 	struct cpl_config *c = p->config;
@@ -30,7 +22,7 @@ static int start_partition(struct config_parser *p, const char *value)
 			                "Partition=%s is given twice; put all "
 			                "its keys into one line",
 			                value);
-	/* It would be the name of none. */
+	/* No partition could have that name. */
 	if (strchr(value, ','))
 		return cpl_fail(p->err,
 		                "Partition=%s names several partitions; give "
@@ -44,9 +36,9 @@ static int start_partition(struct config_parser *p, const char *value)
 	p->partition = &c->partition[c->n_partitions++];
 	*p->partition = (struct cpl_partition_rule){
 	        .partition = strdup(value),
-	        .defaults = NOT_SET,
 	        .line = p->line,
 	};
+	config_unset(&p->partition->defaults);
 	p->scope = CPL_SCOPE_PARTITION;
 	return p->partition->partition ? 0 : cpl_fail_memory(p->err);
 }
@@ -61,8 +53,8 @@ static int start_match(struct config_parser *p)
 		return cpl_fail_memory(p->err);
 	c->match = more;
 	p->match = &c->match[c->n_matches++];
-	*p->match =
-	        (struct cpl_match_rule){.defaults = NOT_SET, .line = p->line};
+	*p->match = (struct cpl_match_rule){.line = p->line};
+	config_unset(&p->match->defaults);
 	p->scope = CPL_SCOPE_MATCH;
 	return 0;
 }
@@ -225,26 +217,11 @@ static int check_characters(struct config_parser *p, const char *s,
 	return 0;
 }
 
-static void defaults_free(struct cpl_defaults *d)
-{
-	free(d->policy);
-	free(d->mapping);
-	free(d->order);
-	free(d->keep_whole);
-	free(d->record);
-}
-
 static void match_clear(struct cpl_match_rule *rule)
 {
-	defaults_free(&rule->defaults);
-	free(rule->job_name);
-	free(rule->command);
-	free(rule->partition);
-	free(rule->qos);
-	free(rule->account);
-	free(rule->user);
+	config_free_settings(&rule->defaults);
+	config_free_match(rule);
 	free(rule->uid);
-	free(rule->profile);
 }
 
 /* A line that is wrong must not leave half a rule behind. */
@@ -289,11 +266,12 @@ static int parse_text(struct config_parser *p, char *text, size_t length,
 
 /* text[length] is writable. say NULL: the first problem ends it. */
 static struct cpl_config *parse(char *text, size_t length, const char *name,
+                                const struct config_names *names,
                                 void (*say)(void *arg, const char *text),
                                 void *arg, struct cpl_error *err)
 {
 	struct cpl_error none = {""};
-	struct config_parser p = {.err = err ? err : &none};
+	struct config_parser p = {.names = names, .err = err ? err : &none};
 
 	p.config = calloc(1, sizeof(*p.config));
 	if (p.config)
@@ -307,9 +285,10 @@ static struct cpl_config *parse(char *text, size_t length, const char *name,
 	return NULL;
 }
 
-struct cpl_config *cpl_config_load_all(const char *path,
-                                       void (*say)(void *arg, const char *text),
-                                       void *arg, struct cpl_error *err)
+static struct cpl_config *load(const char *path,
+                               const struct config_names *names,
+                               void (*say)(void *arg, const char *text),
+                               void *arg, struct cpl_error *err)
 {
 	struct cpl_config *config;
 	size_t length = 0;
@@ -317,14 +296,27 @@ struct cpl_config *cpl_config_load_all(const char *path,
 
 	if (!text)
 		return NULL;
-	config = parse(text, length, path, say, arg, err);
+	config = parse(text, length, path, names, say, arg, err);
 	free(text);
 	return config;
 }
 
+struct cpl_config *cpl_config_load_all(const char *path,
+                                       void (*say)(void *arg, const char *text),
+                                       void *arg, struct cpl_error *err)
+{
+	return load(path, &config_names, say, arg, err);
+}
+
 struct cpl_config *cpl_config_load(const char *path, struct cpl_error *err)
 {
-	return cpl_config_load_all(path, NULL, NULL, err);
+	return load(path, &config_names, NULL, NULL, err);
+}
+
+struct cpl_config *cpl_config_load_on_node(const char *path,
+                                           struct cpl_error *err)
+{
+	return load(path, NULL, NULL, NULL, err);
 }
 
 struct cpl_config *cpl_config_parse(const char *text, size_t length,
@@ -338,7 +330,7 @@ struct cpl_config *cpl_config_parse(const char *text, size_t length,
 		return NULL;
 	}
 	memcpy(copy, text, length);
-	config = parse(copy, length, name, NULL, NULL, err);
+	config = parse(copy, length, name, &config_names, NULL, NULL, err);
 	free(copy);
 	return config;
 }
@@ -349,21 +341,14 @@ void cpl_config_free(struct cpl_config *config)
 		return;
 	for (int i = 0; i < config->n_partitions; i++) {
 		free(config->partition[i].partition);
-		defaults_free(&config->partition[i].defaults);
+		config_free_settings(&config->partition[i].defaults);
 	}
 	for (int i = 0; i < config->n_matches; i++)
 		match_clear(&config->match[i]);
 	free(config->partition);
 	free(config->match);
-	defaults_free(&config->defaults);
+	config_free_general(config);
 	free(config->path);
-	free(config->network_file);
-	free(config->profile_dir);
-	free(config->user_profile_dir);
-	free(config->state_dir);
-	free(config->time_model);
-	free(config->binding);
-	free(config->routing);
 	free(config);
 }
 

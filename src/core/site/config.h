@@ -2,8 +2,8 @@
 /*
  * commplace.conf: what the site decides. Slurm's Key=Value style, "#"
  * comments, keys and enumerated values case-insensitive, a line may hold
- * several pairs. The keys stand in one table (cpl_config_keys), from which the
- * parser, its messages, the command's help and commplace.conf(5) come.
+ * several pairs. The keys stand in config_keys.txt, from which the parser, its
+ * messages, the command's help, commplace.conf(5) and the sample come.
  */
 #ifndef CPL_SITE_CONFIG_H
 #define CPL_SITE_CONFIG_H
@@ -13,12 +13,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/none.h"
 #include "traffic/objective.h"
-
-#define CPL_CONFIG_DEFAULT_PATH "/etc/slurm/commplace.conf"
-
-/* In the place of a profile's name: none, not even that of a Match rule. */
-#define CPL_PROFILE_NONE "none"
 
 enum cpl_mode { CPL_MODE_ON, CPL_MODE_OBSERVE, CPL_MODE_OFF };
 enum cpl_on_error { CPL_IGNORE, CPL_REJECT };
@@ -30,12 +26,6 @@ enum cpl_order_reaches {
 	CPL_REACHES_NO,
 };
 
-/* In the place of a binder's: tasks are left to Slurm's binding. */
-#define CPL_BINDING_NONE "none"
-
-/* In the place of a policy's: nodes are Slurm's. */
-#define CPL_POLICY_NONE "none"
-
 /* What users may choose at submission, bits. */
 enum {
 	CPL_MAY_PROFILE = 1,
@@ -43,15 +33,6 @@ enum {
 	CPL_MAY_MAPPING = 4,
 	CPL_MAY_ALL = 7,
 };
-
-/* In the place of MappingWithoutProfile: ranks stay in Slurm's order. */
-#define CPL_MAPPING_NONE "none"
-
-/* In the place of units to be kept whole. */
-#define CPL_KEEP_NONE "none"
-
-/* In the place of a name to record as: jobs are not recorded. */
-#define CPL_RECORD_NONE "none"
 
 #define CPL_DRIFT_DEFAULT 10 /* percent */
 
@@ -61,7 +42,7 @@ struct cpl_defaults {
 	char *mapping;
 	char *order; /* MappingWithoutProfile */
 	char *keep_whole; /* units */
-	char *record;     /* a name, %x in it: the job's; CPL_RECORD_NONE */
+	char *record;     /* a name, %x in it: the job's; CPL_NONE */
 	int record_one_in;
 	int min_nodes;
 	int mode;      /* enum cpl_mode */
@@ -99,7 +80,7 @@ struct cpl_match_rule {
 	uint64_t keys; /* bits: index of each key on the line */
 };
 
-/* Who may read records beside the user that the scheduler runs as. */
+/* Who may read records besides the user that the scheduler runs as. */
 enum cpl_record_access {
 	CPL_RECORDS_SLURM, /* as Slurm shows jobs */
 	CPL_RECORDS_OWNER, /* the job's user, each the own ones */
@@ -118,7 +99,7 @@ struct cpl_config {
 	int drift; /* percent */
 	char *state_dir;
 	char *time_model; /* NULL: none */
-	/* Those of all jobs; the numbers beside MinNodes are: */
+	/* Settings of all jobs; the numbers besides MinNodes are: */
 	struct cpl_defaults defaults;
 	enum cpl_mode mode;
 	enum cpl_objective objective;
@@ -138,6 +119,8 @@ struct cpl_config {
 	bool admin_comment;
 	uint64_t seed;
 	int profile_memory; /* MiB */
+	char *decider;      /* socket of a commplaced that runs; NULL: none */
+	int decider_memory; /* MiB, 0: no limit */
 	enum cpl_record_access record_access;
 	int keep_records, keep_days; /* of ended jobs; 0: no limit */
 	int line[CPL_CONFIG_KEYS_MAX]; /* by key: where it is set, or 0 */
@@ -153,7 +136,6 @@ struct cpl_config_key {
 	const char *value;    /* what stands behind the "=": "PATH" */
 	const char *built_in; /* its value where it is not set; "": none */
 	unsigned where;       /* bits: 1 << enum cpl_config_scope */
-	const char *text;     /* a paragraph; `words` are literal */
 };
 
 enum cpl_config_scope {
@@ -177,6 +159,10 @@ int cpl_config_line(const struct cpl_config *config, const char *key);
  * first problem.
  */
 struct cpl_config *cpl_config_load(const char *path, struct cpl_error *err);
+/* The same where policies, mappers and routings are not: what is named so is taken
+ * as it stands. */
+struct cpl_config *cpl_config_load_on_node(const char *path,
+                                           struct cpl_error *err);
 struct cpl_config *cpl_config_parse(const char *text, size_t length,
                                     const char *name, struct cpl_error *err);
 
@@ -199,14 +185,14 @@ int cpl_config_find_users(struct cpl_config *config,
                           void (*say)(void *arg, const char *text), void *arg,
                           struct cpl_error *err);
 
-/* Is a profile so far (cpl_profile_change) from the one before it that it is to
- * be said? */
+/* Is a profile so far (cpl_profile_change) from the one before it that this is
+ * to be reported? */
 static inline bool cpl_drifts(const struct cpl_config *config, double change)
 {
 	return change > config->drift / 100.0;
 }
 
-/* Nothing is to be done anywhere: Mode=off, and no line with another. */
+/* Is nothing to be done anywhere: Mode=off, and no line with another mode? */
 bool cpl_config_is_off(const struct cpl_config *config);
 
 /* Does the objective learned decide for all jobs or for those of a line? */

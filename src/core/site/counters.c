@@ -12,7 +12,7 @@
 
 #define FORMAT "commplace-counters"
 #define MAX_BYTES (1 << 20)
-/* Of one number: the sum of all buckets is one, too. */
+/* The limit of one number, since the sum of all buckets is one, too. */
 #define MAX_VALUE (INT64_MAX / 2 / CPL_TIME_BUCKETS)
 
 static const char *const reason_name[CPL_REASONS] = {
@@ -111,14 +111,14 @@ uint64_t cpl_histogram_count(const struct cpl_histogram *times)
 	return n;
 }
 
-static void add(uint64_t *to, uint64_t n)
+static void add_count(uint64_t *to, uint64_t n)
 {
 	__atomic_fetch_add(to, n, __ATOMIC_RELAXED);
 }
 
 void cpl_count(struct cpl_counters *counters, enum cpl_counter which)
 {
-	add(&counters->count[which], 1);
+	add_count(&counters->count[which], 1);
 }
 
 void cpl_observe(struct cpl_counters *counters, enum cpl_timer which,
@@ -131,8 +131,8 @@ void cpl_observe(struct cpl_counters *counters, enum cpl_timer which,
 
 	while (i < CPL_TIME_BOUNDS && ns > bound_ns[i])
 		i++;
-	add(&times->sum, took);
-	add(&times->bucket[i], 1);
+	add_count(&times->sum, took);
+	add_count(&times->bucket[i], 1);
 	while (took > longest &&
 	       !__atomic_compare_exchange_n(&times->longest, &longest, took,
 	                                    true, __ATOMIC_RELAXED,
@@ -214,7 +214,8 @@ static int take_number(const json_t *object, const char *key, uint64_t *out,
 	return 0;
 }
 
-/* What is under a name; *out NULL: nothing. -1 with err: no object. */
+/* Find what is under a name; *out NULL: nothing. -1 with err: it is no
+ * object. */
 static int find_home(const json_t *root, struct cpl_counter_name name,
                      const json_t **out, struct cpl_error *err)
 {
@@ -260,8 +261,8 @@ static bool same_bounds(const json_t *root)
 	return same;
 }
 
-static int take(const json_t *root, struct cpl_counters *out,
-                struct cpl_error *err)
+static int take_counters(const json_t *root, struct cpl_counters *out,
+                         struct cpl_error *err)
 {
 	const json_t *at;
 
@@ -297,7 +298,7 @@ int cpl_counters_parse(const char *text, size_t length, const char *name,
 	*out = (struct cpl_counters){.since = 0};
 	if (!root)
 		return -1;
-	rc = take(root, out, err);
+	rc = take_counters(root, out, err);
 	json_decref(root);
 	if (rc) {
 		*out = (struct cpl_counters){.since = 0};
@@ -393,8 +394,8 @@ static bool add_new(struct cpl_counters *total, const struct cpl_counters *now,
 	return any;
 }
 
-/* The longest times are on file: what comes may be shorter. One that came
- * meanwhile stays. */
+/* The longest times are in the file now, so that the next may be shorter. One
+ * that came meanwhile stays. */
 static void forget_longest(struct cpl_counters *counters,
                            const struct cpl_counters *written)
 {
@@ -422,7 +423,8 @@ static int write_file(const struct cpl_counters *total, const char *path,
 	json_decref(root);
 	if (!text)
 		return -1;
-	/* Somebody begins anew just now: with the next call. */
+	/* Somebody has just removed the file, to begin anew: the next call does
+	 * so. */
 	cpl_file_stamp(path, &stamp);
 	rc = cpl_file_stamp_equal(&stamp, old)
 	             ? cpl_file_write_atomic(path, text, length, 0644, err)

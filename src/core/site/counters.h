@@ -41,9 +41,10 @@ enum cpl_counter {
 	CPL_COUNT_PLACED,
 	CPL_COUNT_OBSERVED,
 	CPL_COUNT_STOCK,
-	/* Those that the deadline ended with the best so far. */
+	/* Decisions that the deadline ended with the best so far. */
 	CPL_COUNT_CUT_SHORT,
-	/* Out of memory without a search, or made. */
+	/* Answers taken from memory without a search, and those that were
+	 * made. */
 	CPL_COUNT_CACHE_HIT,
 	CPL_COUNT_CACHE_MISS,
 	/* Jobs that began and have a record. */
@@ -94,9 +95,9 @@ void cpl_count(struct cpl_counters *counters, enum cpl_counter which);
 void cpl_observe(struct cpl_counters *counters, enum cpl_timer which,
                  int64_t ns);
 
-/* What they are called in files and metrics: what is counted, the label that
- * tells those of a kind apart (NULL: there is one only) and its value. All are
- * lower-case letters and "_". */
+/* What counters are called in files and metrics: what is counted, the label
+ * that tells those of a kind apart (NULL: there is one only) and its value. All
+ * are lower-case letters and "_". */
 struct cpl_counter_name {
 	const char *what, *label, *value;
 };
@@ -133,7 +134,7 @@ int cpl_counters_parse(const char *text, size_t length, const char *name,
 /*
  * Add what was counted since *seen to the file, atomically, and note it there;
  * nothing is written where nothing was. A file that is damaged is replaced, and
- * err says so beside 0. `now`: seconds since 1970. -1 with err: it cannot be
+ * err says so with 0. `now`: seconds since 1970. -1 with err: it cannot be
  * read or written, and the next call adds it. One thread at a time.
  */
 int cpl_counters_merge(struct cpl_counters *counters, struct cpl_counters *seen,

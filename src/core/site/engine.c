@@ -1,61 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "site/engine.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hostlist.h"
-#include "base/printable.h"
 #include "site/engine_internal.h"
 #include "site/site_internal.h"
 
 #define STOP_WAIT_NS (2 * INT64_C(1000000000))
 
-bool engine_expired(void *arg)
-{
-	return cpl_now() >= *(const int64_t *)arg;
-}
-
-int engine_set(char **field, const char *text)
-{
-	char *copy = text ? strdup(text) : NULL;
-
-	if (text && !copy)
-		return -1;
-	free(*field);
-	*field = copy;
-	return 0;
-}
-
-/* The same text again and again (a full disk, a missing file) is said once. */
-void engine_log(struct cpl_engine *engine, enum cpl_engine_log level,
-                const char *fmt, ...)
-{
-	struct cpl_error line = {""};
-	bool again;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(line.text, sizeof(line.text), fmt, ap);
-	va_end(ap);
-	cpl_printable(line.text);
-	pthread_mutex_lock(&engine->lock);
-	again = level == CPL_ENGINE_ERROR &&
-	        !strcmp(line.text, engine->last_logged.text);
-	if (level == CPL_ENGINE_ERROR)
-		engine->last_logged = line;
-	pthread_mutex_unlock(&engine->lock);
-	if (!again && engine->log)
-		engine->log(level, line.text);
-}
-
 /* After a wait for files without `api`, which is no part of a pass. */
 static void enter_again(struct cpl_engine *engine)
 {
 	pthread_mutex_lock(&engine->api);
-	engine->began = cpl_now();
+	engine->desk.began = cpl_now();
 }
 
 static void engine_dispose(void *arg);
@@ -64,6 +24,24 @@ static void log_line(void *arg, bool failure, const char *text)
 {
 	engine_log(arg, failure ? CPL_ENGINE_ERROR : CPL_ENGINE_INFO, "%s",
 	           text);
+}
+
+static int clerk_open(struct clerk *clerk, const char *config_path,
+                      struct cpl_error *err)
+{
+	clerk->config_path = strdup(config_path);
+	if (!clerk->config_path)
+		return cpl_fail_memory(err);
+	clerk->worker = cpl_worker_new(err);
+	if (!clerk->worker)
+		return -1;
+	clerk->store = cpl_store_new(clerk->worker, log_line, clerk, err);
+	clerk->records =
+	        cpl_record_dir_new(clerk->worker, log_line, clerk, err);
+	if (!clerk->store || !clerk->records)
+		return -1;
+	cpl_record_dir_count(clerk->records, &clerk->counters);
+	return 0;
 }
 
 struct cpl_engine *cpl_engine_new(const char *config_path,
@@ -77,50 +55,33 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	engine->log = log;
+	engine->clerk.log = log;
+	engine->ledger.clerk = engine->desk.clerk = &engine->clerk;
 	pthread_mutex_init(&engine->api, NULL);
-	pthread_mutex_init(&engine->lock, NULL);
-	engine->config_path = strdup(config_path);
-	if (!engine->config_path) {
-		cpl_fail_memory(err);
-		goto fail;
+	pthread_mutex_init(&engine->clerk.lock, NULL);
+	if (clerk_open(&engine->clerk, config_path, err)) {
+		engine_dispose(engine);
+		return NULL;
 	}
-	engine->worker = cpl_worker_new(err);
-	if (!engine->worker)
-		goto fail;
-	engine->store = cpl_store_new(engine->worker, log_line, engine, err);
-	engine->records =
-	        cpl_record_dir_new(engine->worker, log_line, engine, err);
-	if (engine->store && engine->records) {
-		cpl_record_dir_count(engine->records, &engine->counters);
-		return engine;
-	}
-fail:
-	engine_dispose(engine);
-	return NULL;
+	return engine;
 }
 
 /* The configuration in force says what store and records go by. */
-static void use_config(struct cpl_engine *engine)
+static void use_config(struct clerk *clerk, const struct cpl_config *config)
 {
-	const struct cpl_config *config = engine->snapshot->config;
-	enum cpl_record_access access = config->record_access;
 	struct cpl_record_keep keep = {config->keep_records,
 	                               config->keep_days};
 
-	pthread_mutex_lock(&engine->lock);
-	if (engine_set(&engine->profile_dir, config->profile_dir)) {
-		free(engine->profile_dir);
-		engine->profile_dir = NULL;
+	pthread_mutex_lock(&clerk->lock);
+	if (engine_set(&clerk->profile_dir, config->profile_dir)) {
+		free(clerk->profile_dir);
+		clerk->profile_dir = NULL;
 	}
-	pthread_mutex_unlock(&engine->lock);
-	cpl_store_limit(engine->store, (uint64_t)config->profile_memory << 20);
-	cpl_store_rescale(engine->store, config->rescale);
-	if (access == CPL_RECORDS_SLURM)
-		access = engine->private_jobs ? CPL_RECORDS_OWNER
-		                              : CPL_RECORDS_ALL;
-	cpl_record_dir_use(engine->records, config->state_dir, engine->cluster,
-	                   access, &keep);
+	pthread_mutex_unlock(&clerk->lock);
+	cpl_store_limit(clerk->store, (uint64_t)config->profile_memory << 20);
+	cpl_store_rescale(clerk->store, config->rescale);
+	cpl_record_dir_use(clerk->records, config->state_dir, clerk->cluster,
+	                   engine_record_access(clerk, config), &keep);
 }
 
 int cpl_engine_set_cluster(struct cpl_engine *engine, const char *name,
@@ -129,24 +90,24 @@ int cpl_engine_set_cluster(struct cpl_engine *engine, const char *name,
 	int rc;
 
 	pthread_mutex_lock(&engine->api);
-	rc = engine_set(&engine->cluster, name);
-	engine->private_jobs = private_jobs;
-	if (engine->snapshot)
-		use_config(engine);
+	rc = engine_set(&engine->clerk.cluster, name);
+	engine->clerk.private_jobs = private_jobs;
+	if (engine->desk.snapshot)
+		use_config(&engine->clerk, engine->desk.snapshot->config);
 	pthread_mutex_unlock(&engine->api);
 	return rc ? cpl_fail_memory(err) : 0;
 }
 
-static void free_hosts(struct cpl_engine *engine)
+static void free_hosts(struct desk *desk)
 {
-	for (int i = 0; i < engine->n_hosts; i++)
-		free(engine->host_name[i]);
-	free(engine->host_name);
-	free(engine->host_node);
-	free(engine->node_host);
-	engine->host_name = NULL;
-	engine->host_node = engine->node_host = NULL;
-	engine->n_hosts = 0;
+	for (int i = 0; i < desk->n_hosts; i++)
+		free(desk->host_name[i]);
+	free(desk->host_name);
+	free(desk->host_node);
+	free(desk->node_host);
+	desk->host_name = NULL;
+	desk->host_node = desk->node_host = NULL;
+	desk->n_hosts = 0;
 }
 
 static void free_restored(struct restored *item)
@@ -160,100 +121,108 @@ static void free_restored(struct restored *item)
 	}
 }
 
-static void free_decided(struct cpl_engine *engine)
+static void free_decided(struct desk *desk)
 {
-	while (engine->decided) {
-		struct decided *next = engine->decided->next;
+	while (desk->decided) {
+		struct decided *next = desk->decided->next;
 
-		engine_decided_free(engine->decided);
-		engine->decided = next;
+		engine_decided_free(desk->decided);
+		desk->decided = next;
 	}
+}
+
+static void desk_free(struct desk *desk)
+{
+	free_decided(desk);
+	engine_memo_forget(desk);
+	engine_groups_free(desk);
+	engine_snapshot_drop(desk->snapshot);
+	free_hosts(desk);
+}
+
+static void clerk_free(struct clerk *clerk)
+{
+	free_restored(clerk->restored);
+	engine_snapshot_drop(clerk->staged);
+	free(clerk->last_network);
+	free(clerk->last_model);
+	free(clerk->config_path);
+	free(clerk->cluster);
+	free(clerk->profile_dir);
+	cpl_record_dir_free(clerk->records);
+	cpl_store_free(clerk->store);
+	cpl_worker_free(clerk->worker);
+	pthread_mutex_destroy(&clerk->lock);
 }
 
 static void engine_dispose(void *arg)
 {
 	struct cpl_engine *engine = arg;
 
-	free_decided(engine);
-	engine_memo_forget(engine);
-	engine_groups_free(engine);
-	free_restored(engine->restored);
-	engine_running_free(engine);
-	engine_snapshot_drop(engine->staged);
-	engine_snapshot_drop(engine->snapshot);
-	free_hosts(engine);
-	free(engine->live);
-	free(engine->last_network);
-	free(engine->last_model);
-	free(engine->config_path);
-	free(engine->cluster);
-	free(engine->profile_dir);
-	cpl_record_dir_free(engine->records);
-	cpl_store_free(engine->store);
-	cpl_worker_free(engine->worker);
-	pthread_mutex_destroy(&engine->lock);
+	desk_free(&engine->desk);
+	engine_ledger_free(&engine->ledger);
+	clerk_free(&engine->clerk);
 	pthread_mutex_destroy(&engine->api);
 	free(engine);
 }
 
 void cpl_engine_free(struct cpl_engine *engine)
 {
-	if (engine && cpl_worker_stop(engine->worker, cpl_now() + STOP_WAIT_NS,
-	                              engine_dispose, engine))
+	if (engine &&
+	    cpl_worker_stop(engine->clerk.worker, cpl_now() + STOP_WAIT_NS,
+	                    engine_dispose, engine))
 		engine_dispose(engine);
 }
 
 /* A line for the log about n names, if any. */
-static void tell(struct cpl_engine *engine, const char *what, char *const *name,
+static void tell(struct clerk *clerk, const char *what, char *const *name,
                  int n)
 {
 	char *text = n ? cpl_hostlist_format(name, n) : NULL;
 
 	if (text)
-		engine_log(engine, CPL_ENGINE_INFO, "%s: %d (%.300s%s)", what,
-		           n, text, strlen(text) > 300 ? "..." : "");
+		engine_log(clerk, CPL_ENGINE_INFO, "%s: %d (%.300s%s)", what, n,
+		           text, strlen(text) > 300 ? "..." : "");
 	free(text);
 }
 
 /* A typing error in the network's node list should not go unnoticed. */
-static void tell_strangers(struct cpl_engine *engine,
-                           const struct cpl_network *net)
+static void tell_strangers(struct desk *desk, const struct cpl_network *net)
 {
-	int max =
-	        net->n_nodes > engine->n_hosts ? net->n_nodes : engine->n_hosts;
+	int max = net->n_nodes > desk->n_hosts ? net->n_nodes : desk->n_hosts;
 	char **name = malloc((size_t)max * sizeof(*name));
 	int n = 0;
 
 	if (!name)
 		return;
 	for (int i = 0; i < net->n_nodes; i++)
-		if (net->node_name[i] && engine->node_host[i] < 0)
+		if (net->node_name[i] && desk->node_host[i] < 0)
 			name[n++] = net->node_name[i];
-	tell(engine, "nodes of the network the scheduler does not have", name,
-	     n);
-	n = 0;
-	for (int i = 0; i < engine->n_hosts; i++)
-		if (engine->host_name[i] && engine->host_node[i] < 0)
-			name[n++] = engine->host_name[i];
-	tell(engine, "nodes of the scheduler that the network does not have",
+	tell(desk->clerk, "nodes of the network the scheduler does not have",
 	     name, n);
+	n = 0;
+	for (int i = 0; i < desk->n_hosts; i++)
+		if (desk->host_name[i] && desk->host_node[i] < 0)
+			name[n++] = desk->host_name[i];
+	tell(desk->clerk,
+	     "nodes of the scheduler that the network does not have", name, n);
 	free(name);
 }
 
 /* Which hosts the network in force has. -1: memory; nothing is then known. */
-static int map_hosts(struct cpl_engine *engine)
+static int map_hosts(struct desk *desk)
 {
 	const struct cpl_network *net =
-	        engine->snapshot ? engine->snapshot->net : NULL;
+	        desk->snapshot ? desk->snapshot->net : NULL;
 	int *host_node, *node_host;
 
-	engine_memo_forget(engine);
-	free(engine->host_node);
-	free(engine->node_host);
-	engine->host_node = engine->node_host = NULL;
-	if (!net || !engine->n_hosts)
+	engine_memo_forget(desk);
+	free(desk->host_node);
+	free(desk->node_host);
+	desk->host_node = desk->node_host = NULL;
+	if (!net || !desk->n_hosts)
 		return 0;
-	host_node = malloc((size_t)engine->n_hosts * sizeof(int));
+	host_node = malloc((size_t)desk->n_hosts * sizeof(int));
 	node_host = malloc((size_t)net->n_nodes * sizeof(int));
 	if (!host_node || !node_host) {
 		free(host_node);
@@ -262,41 +231,40 @@ static int map_hosts(struct cpl_engine *engine)
 	}
 	for (int i = 0; i < net->n_nodes; i++)
 		node_host[i] = -1;
-	for (int i = 0; i < engine->n_hosts; i++) {
-		const char *name = engine->host_name[i];
+	for (int i = 0; i < desk->n_hosts; i++) {
+		const char *name = desk->host_name[i];
 
 		host_node[i] = name ? cpl_network_node(net, name) : -1;
 		if (host_node[i] >= 0)
 			node_host[host_node[i]] = i;
 	}
-	engine->host_node = host_node;
-	engine->node_host = node_host;
-	tell_strangers(engine, net);
+	desk->host_node = host_node;
+	desk->node_host = node_host;
+	tell_strangers(desk, net);
 	return 0;
 }
 
-static bool hosts_equal(const struct cpl_engine *engine,
-                        const char *const *name, int n)
+static bool hosts_equal(const struct desk *desk, const char *const *name, int n)
 {
-	if (n != engine->n_hosts)
+	if (n != desk->n_hosts)
 		return false;
 	for (int i = 0; i < n; i++)
-		if (!same_text(name[i], engine->host_name[i]))
+		if (!same_text(name[i], desk->host_name[i]))
 			return false;
 	return true;
 }
 
-static int copy_hosts(struct cpl_engine *engine, const char *const *name, int n)
+static int copy_hosts(struct desk *desk, const char *const *name, int n)
 {
-	free_hosts(engine);
-	engine->host_name = calloc((size_t)n + 1, sizeof(char *));
-	if (!engine->host_name)
+	free_hosts(desk);
+	desk->host_name = calloc((size_t)n + 1, sizeof(char *));
+	if (!desk->host_name)
 		return -1;
-	engine->n_hosts = n;
+	desk->n_hosts = n;
 	for (int i = 0; i < n; i++)
-		if (engine_set(&engine->host_name[i], name[i]))
+		if (engine_set(&desk->host_name[i], name[i]))
 			return -1;
-	return map_hosts(engine);
+	return map_hosts(desk);
 }
 
 int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
@@ -306,13 +274,13 @@ int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
 	int rc = 0;
 
 	engine_adopt(engine);
-	if (!hosts_equal(engine, name, n))
-		rc = copy_hosts(engine, name, n);
-	else if (engine->snapshot && engine->snapshot->net &&
-	         !engine->host_node)
-		rc = map_hosts(engine);
+	if (!hosts_equal(&engine->desk, name, n))
+		rc = copy_hosts(&engine->desk, name, n);
+	else if (engine->desk.snapshot && engine->desk.snapshot->net &&
+	         !engine->desk.host_node)
+		rc = map_hosts(&engine->desk);
 	if (rc) {
-		free_hosts(engine);
+		free_hosts(&engine->desk);
 		cpl_fail_memory(err);
 	}
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
@@ -322,51 +290,51 @@ int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
 /* On the worker. */
 static void stage_restored(void *arg, struct cpl_record *record)
 {
-	struct cpl_engine *engine = arg;
+	struct clerk *clerk = arg;
 	struct restored *item = malloc(sizeof(*item));
 
 	if (!item) {
-		engine_log(engine, CPL_ENGINE_ERROR,
+		engine_log(clerk, CPL_ENGINE_ERROR,
 		           "record of running job %lld is lost: out of memory",
 		           (long long)record->job);
 		cpl_record_free(record);
 		return;
 	}
 	item->record = record;
-	pthread_mutex_lock(&engine->lock);
+	pthread_mutex_lock(&clerk->lock);
 	/* Needed soon: as background, and for steps of other shapes. */
 	if (record->profile && !record->own_profile && record->ranks > 0 &&
-	    engine->profile_dir)
-		cpl_store_prefetch(engine->store,
-		                   &(struct cpl_store_query){
-		                           .dir = engine->profile_dir,
-		                           .name = record->profile,
-		                           .ranks = record->ranks});
-	item->next = engine->restored;
-	engine->restored = item;
-	pthread_mutex_unlock(&engine->lock);
+	    clerk->profile_dir)
+		cpl_store_prefetch(
+		        clerk->store,
+		        &(struct cpl_store_query){.dir = clerk->profile_dir,
+		                                  .name = record->profile,
+		                                  .ranks = record->ranks});
+	item->next = clerk->restored;
+	clerk->restored = item;
+	pthread_mutex_unlock(&clerk->lock);
 }
 
-static void queue_restore(struct cpl_engine *engine)
+static void queue_restore(struct ledger *ledger)
 {
-	int64_t *id = malloc(((size_t)engine->n_live + 1) * sizeof(*id));
+	int64_t *id = malloc(((size_t)ledger->n_live + 1) * sizeof(*id));
 
-	engine->restore_waits = false;
-	for (int i = 0; id && i < engine->n_live; i++)
-		id[i] = engine->live[i].id;
-	cpl_record_dir_restore(engine->records, id, engine->n_live,
-	                       stage_restored, engine);
+	ledger->restore_waits = false;
+	for (int i = 0; id && i < ledger->n_live; i++)
+		id[i] = ledger->live[i].id;
+	cpl_record_dir_restore(ledger->clerk->records, id, ledger->n_live,
+	                       stage_restored, ledger->clerk);
 	free(id);
 }
 
 /* Of the last restore; NULL: the job did not run then. */
-static const struct cpl_engine_live *find_live(const struct cpl_engine *engine,
+static const struct cpl_engine_live *find_live(const struct ledger *ledger,
                                                int64_t id)
 {
 	struct cpl_engine_live key = {.id = id};
 
-	return engine->n_live
-	               ? bsearch(&key, engine->live, (size_t)engine->n_live,
+	return ledger->n_live
+	               ? bsearch(&key, ledger->live, (size_t)ledger->n_live,
 	                         sizeof(key), engine_live_order)
 	               : NULL;
 }
@@ -374,12 +342,12 @@ static const struct cpl_engine_live *find_live(const struct cpl_engine *engine,
 /* A record of a job that has run before this engine did. */
 static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 {
-	struct running *job = engine_running_add(engine, record, NULL);
+	struct running *job = engine_running_add(&engine->ledger, record, NULL);
 	const struct cpl_engine_live *live;
 
 	if (!job)
 		return;
-	engine_reach_restore(engine, record);
+	engine_reach_restore(&engine->desk, record);
 	job->traffic = record->profile && record->ranks > 0;
 	job->ordered = engine_order(record) != NULL;
 	job->has_layout =
@@ -387,7 +355,7 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 	        (record->outcome == CPL_OUTCOME_PLACED || job->traffic ||
 	         job->ordered);
 	job->own_order = job->traffic && record->own_order;
-	live = find_live(engine, job->id);
+	live = find_live(&engine->ledger, job->id);
 	job->suspended = live && live->suspended;
 }
 
@@ -427,33 +395,34 @@ void engine_adopt(struct cpl_engine *engine)
 	struct restored *restored;
 	struct snapshot *staged;
 
-	pthread_mutex_lock(&engine->lock);
-	staged = engine->staged;
-	engine->staged = NULL;
-	restored = engine->restored;
-	engine->restored = NULL;
-	pthread_mutex_unlock(&engine->lock);
+	pthread_mutex_lock(&engine->clerk.lock);
+	staged = engine->clerk.staged;
+	engine->clerk.staged = NULL;
+	restored = engine->clerk.restored;
+	engine->clerk.restored = NULL;
+	pthread_mutex_unlock(&engine->clerk.lock);
 	restored = sort_restored(restored);
 	if (staged) {
-		engine_running_stale(engine);
-		engine_snapshot_drop(engine->snapshot);
-		engine->snapshot = staged;
-		map_hosts(engine);
-		use_config(engine);
+		engine_running_stale(&engine->ledger, staged);
+		engine_snapshot_drop(engine->desk.snapshot);
+		engine->desk.snapshot = staged;
+		map_hosts(&engine->desk);
+		use_config(&engine->clerk, staged->config);
 	}
-	for (struct restored *item = restored; item && engine->snapshot;
+	for (struct restored *item = restored; item && engine->desk.snapshot;
 	     item = item->next) {
 		/* A job that started meanwhile is known better already. */
-		if (engine_running_find(engine, item->record->job))
+		if (engine_running_find(&engine->ledger, item->record->job))
 			continue;
 		take_back(engine, item->record);
 		item->record = NULL;
 	}
-	if ((staged || restored) && engine->snapshot && engine->snapshot->net)
-		engine_running_begin(engine, NULL);
+	if ((staged || restored) && engine->desk.snapshot &&
+	    engine->desk.snapshot->net)
+		engine_running_begin(&engine->ledger, NULL);
 	free_restored(restored);
-	if (engine->snapshot && engine->restore_waits)
-		queue_restore(engine);
+	if (engine->desk.snapshot && engine->ledger.restore_waits)
+		queue_restore(&engine->ledger);
 }
 
 /*
@@ -465,11 +434,12 @@ static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
 {
 	int64_t now = cpl_now();
 
-	if (in_force && engine->snapshot->config->max_decision_ms < wait_ms)
-		wait_ms = engine->snapshot->config->max_decision_ms;
+	if (in_force &&
+	    engine->desk.snapshot->config->max_decision_ms < wait_ms)
+		wait_ms = engine->desk.snapshot->config->max_decision_ms;
 	/* Homes are not the site's. */
 	for (int q = 0; q < CPL_QUEUE_HOME; q++)
-		if (cpl_worker_stuck(engine->worker, q,
+		if (cpl_worker_stuck(engine->clerk.worker, q,
 		                     now - wait_ms * INT64_C(1000000)))
 			return now;
 	return now + wait_ms * INT64_C(1000000);
@@ -479,16 +449,17 @@ static int64_t wait_end(struct cpl_engine *engine, int wait_ms, bool in_force)
  * those that come later are begun by the next decision. */
 static void begin_loads(struct cpl_engine *engine, int64_t deadline)
 {
-	const struct snapshot *now = engine->snapshot;
+	const struct snapshot *now = engine->desk.snapshot;
 
-	if (!now || !now->net || engine_running_begin(engine, NULL) <= 0)
+	if (!now || !now->net ||
+	    engine_running_begin(&engine->ledger, NULL) <= 0)
 		return;
 	pthread_mutex_unlock(&engine->api);
-	cpl_worker_idle(engine->worker, deadline);
+	cpl_worker_idle(engine->clerk.worker, deadline);
 	enter_again(engine);
 	engine_adopt(engine);
-	if (engine->snapshot->net)
-		engine_running_begin(engine, NULL);
+	if (engine->desk.snapshot->net)
+		engine_running_begin(&engine->ledger, NULL);
 }
 
 int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
@@ -499,10 +470,10 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 
 	entered = engine_enter(engine);
 	engine_adopt(engine);
-	deadline = wait_end(engine, wait_ms, engine->snapshot != NULL);
+	deadline = wait_end(engine, wait_ms, engine->desk.snapshot != NULL);
 	pthread_mutex_unlock(&engine->api);
-	cpl_store_refresh(engine->store);
-	rc = engine_load(engine, deadline, err);
+	cpl_store_refresh(engine->clerk.store);
+	rc = engine_load(&engine->clerk, deadline, err);
 	enter_again(engine);
 	engine_adopt(engine);
 	begin_loads(engine, deadline);
@@ -512,13 +483,16 @@ int cpl_engine_load(struct cpl_engine *engine, int wait_ms,
 
 bool cpl_engine_idle(struct cpl_engine *engine, int wait_ms)
 {
-	return cpl_worker_idle(engine->worker,
+	return cpl_worker_idle(engine->clerk.worker,
 	                       cpl_now() + wait_ms * INT64_C(1000000));
 }
 
 bool cpl_engine_drain(struct cpl_engine *engine, int wait_ms)
 {
-	cpl_record_dir_flush(engine->records);
+	pthread_mutex_lock(&engine->api);
+	engine->ledger.in_charge = false;
+	pthread_mutex_unlock(&engine->api);
+	cpl_record_dir_flush(engine->clerk.records);
 	return cpl_engine_idle(engine, wait_ms);
 }
 
@@ -532,11 +506,11 @@ void cpl_engine_forget(struct cpl_engine *engine)
 	int64_t entered = engine_enter(engine);
 
 	engine_adopt(engine);
-	engine->n_live = 0;
-	engine_running_keep(engine, lives, engine);
-	free_decided(engine);
-	cpl_record_dir_forget(engine->records);
-	engine->was_restored = false;
+	engine->ledger.n_live = 0;
+	engine_running_keep(&engine->ledger, lives, &engine->ledger);
+	free_decided(&engine->desk);
+	cpl_record_dir_forget(engine->clerk.records);
+	engine->ledger.was_restored = engine->ledger.in_charge = false;
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }
 
@@ -547,7 +521,7 @@ void cpl_engine_restore(struct cpl_engine *engine,
 	int64_t deadline, entered;
 
 	if (!live) {
-		engine_log(engine, CPL_ENGINE_ERROR,
+		engine_log(&engine->clerk, CPL_ENGINE_ERROR,
 		           "out of memory: running jobs do not count as "
 		           "background");
 		return;
@@ -555,16 +529,16 @@ void cpl_engine_restore(struct cpl_engine *engine,
 	memcpy(live, job, (size_t)n * sizeof(*live));
 	qsort(live, (size_t)n, sizeof(*live), engine_live_order);
 	entered = engine_enter(engine);
-	free(engine->live);
-	engine->live = live;
-	engine->n_live = n;
-	engine_running_keep(engine, lives, engine);
-	engine->restore_waits = true;
+	free(engine->ledger.live);
+	engine->ledger.live = live;
+	engine->ledger.n_live = n;
+	engine_running_keep(&engine->ledger, lives, &engine->ledger);
+	engine->ledger.restore_waits = engine->ledger.in_charge = true;
 	engine_adopt(engine);
-	deadline = wait_end(engine, wait_ms, engine->was_restored);
-	engine->was_restored = engine->snapshot != NULL;
+	deadline = wait_end(engine, wait_ms, engine->ledger.was_restored);
+	engine->ledger.was_restored = engine->desk.snapshot != NULL;
 	pthread_mutex_unlock(&engine->api);
-	cpl_worker_idle(engine->worker, deadline);
+	cpl_worker_idle(engine->clerk.worker, deadline);
 	enter_again(engine);
 	engine_adopt(engine);
 	begin_loads(engine, deadline);

@@ -15,6 +15,7 @@
 #ifndef CPL_SITE_ENGINE_H
 #define CPL_SITE_ENGINE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -115,7 +116,7 @@ enum cpl_engine_answer {
  * Decide on the nodes of one job. Whatever goes wrong ends in the stock answer.
  * When place() refuses, hosts are chosen again without those that narrow()
  * clears, or more of them for a job sized by its CPUs, CPL_ENGINE_TRIES times
- * in all. Takes MaxDecisionTime, reading the profile included, beside the
+ * in all. Takes MaxDecisionTime, reading the profile included, besides the
  * scheduler's own time, and less where calls of the last two seconds have used
  * up MaxPassTime; deterministic unless that runs out. text[size] gets the
  * decision in words, for debugging.
@@ -202,7 +203,7 @@ void cpl_engine_step(struct cpl_engine *engine,
  * (Slurm's stepmgr): the layout of its ranks, and what its nodes need to bind,
  * that is its profile's traffic, or, where this takes more than limit bytes in
  * all, which version of the profile's file to look into. Made within
- * MaxDecisionTime. free() it. NULL: nothing; err, also beside data, says what
+ * MaxDecisionTime. free() it. NULL: nothing; err, also with data, says what
  * was left out.
  */
 unsigned char *cpl_engine_handover(struct cpl_engine *engine,
@@ -261,9 +262,43 @@ bool cpl_engine_idle(struct cpl_engine *engine, int wait_ms);
  */
 bool cpl_engine_drain(struct cpl_engine *engine, int wait_ms);
 
+/* What a call may take, in ms: the largest MaxDecisionTime; 0: not known yet.
+ * O(1). */
+int cpl_engine_patience(struct cpl_engine *engine);
+
+/* The next call ends by then, whatever it may take else (a time of CLOCK_MONOTONIC
+ * in ns; its scheduler's own time besides). */
+void cpl_engine_hurry(struct cpl_engine *engine, int64_t deadline);
+
+/* The memory that the process may have, MiB; 0: no limit, or not known yet. O(1).
+ */
+int cpl_engine_memory(struct cpl_engine *engine);
+
+/* The caller measures how long calls hold the scheduler (a kind of enum
+ * cpl_timer, see counters.h): the engine does not, from then on. */
+void cpl_engine_held(struct cpl_engine *engine, int timer, int64_t ns);
+
 /* Another has had the jobs since the last call, and they come back: nothing that
  * was known of them holds any more. Before cpl_engine_load and
  * cpl_engine_restore, which is then as after a start. O(jobs). */
 void cpl_engine_forget(struct cpl_engine *engine);
+
+/*
+ * What the engine holds, for who asks; nothing changes by it. A tree of
+ * objects, of which `path` names one or what is in it: "/",
+ * "/memo/bytes",
+ * "/jobs/17". Of jobs those of the user, or all: whose they are goes by the
+ * rule of their records. NULL: there is no such thing, to that user, or memory
+ * is out. Waits for the call under way and holds up the next one for
+ * microseconds: O(jobs that run), or O(hosts of a job).
+ */
+json_t *cpl_engine_tree(struct cpl_engine *engine, const char *path,
+                        uint32_t uid, bool all);
+/* Where commplaced answers such questions, in StateDir. */
+#define CPL_ENGINE_SOCKET "status.socket"
+/* StateDir, into dir[size]. False: it is not known yet to be this cluster's, or
+ * longer; or nothing was restored since a drain or from the beginning, as of a
+ * backup in standby. */
+bool cpl_engine_state_dir(struct cpl_engine *engine, char *dir, size_t size);
 
 #endif

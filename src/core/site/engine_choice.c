@@ -1,42 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was chosen, into the record. */
+/* Hosts, and what was chosen, into the record. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostlist.h"
 #include "site/engine_deciding.h"
 
-int engine_set_hosts_text(const struct cpl_engine *engine, char **field,
+char **engine_host_names(const struct desk *desk, const int *host, int n)
+{
+	char **name = malloc(((size_t)n + 1) * sizeof(*name));
+
+	for (int i = 0; name && i < n; i++) {
+		if (host[i] < 0 || host[i] >= desk->n_hosts ||
+		    !desk->host_name[host[i]]) {
+			free(name);
+			return NULL;
+		}
+		name[i] = desk->host_name[host[i]];
+	}
+	return name;
+}
+
+int engine_set_hostlist(char **field, char *const *name, int n)
+{
+	char *text = name ? cpl_hostlist_format(name, n) : NULL;
+
+	if (!text)
+		return -1;
+	free(*field);
+	*field = text;
+	return 0;
+}
+
+int engine_record_hosts(struct cpl_record *record, char *const *name, int n)
+{
+	struct cpl_hostlist copy = {0};
+
+	for (int i = 0; i < n; i++)
+		if (!name || cpl_hostlist_push(&copy, name[i], NULL)) {
+			cpl_hostlist_free(&copy);
+			return -1;
+		}
+	for (int i = 0; i < record->n_hosts; i++)
+		free(record->host[i]);
+	free(record->host);
+	record->host = copy.name;
+	record->n_hosts = n;
+	return 0;
+}
+
+int engine_set_hosts_text(const struct desk *desk, char **field,
                           const int *host, int n)
 {
-	char **name = engine_host_names(engine, host, n);
+	char **name = engine_host_names(desk, host, n);
 	int rc = engine_set_hostlist(field, name, n);
 
 	free(name);
 	return rc;
 }
 
-int engine_set_free_text(const struct cpl_engine *engine,
+int engine_set_free_text(const struct desk *desk,
                          const unsigned char *free_node, char **field)
 {
-	int n = engine->n_hosts, used = 0, rc;
+	int n = desk->n_hosts, used = 0, rc;
 	int *host = malloc(((size_t)n + 1) * sizeof(int));
 
 	if (!host)
 		return -1;
 	/* In the scheduler's order, which is what ranks in blocks follow. */
 	for (int i = 0; i < n; i++)
-		if (engine->host_node[i] >= 0 &&
-		    free_node[engine->host_node[i]])
+		if (desk->host_node[i] >= 0 && free_node[desk->host_node[i]])
 			host[used++] = i;
-	rc = engine_set_hosts_text(engine, field, host, used);
+	rc = engine_set_hosts_text(desk, field, host, used);
 	free(host);
 	return rc;
 }
 
-static int set_hosts(const struct cpl_engine *engine, struct cpl_record *record,
+static int set_hosts(const struct desk *desk, struct cpl_record *record,
                      const int *host, int n)
 {
-	char **name = engine_host_names(engine, host, n);
+	char **name = engine_host_names(desk, host, n);
 	int rc = engine_record_hosts(record, name, n);
 
 	free(name);
@@ -140,7 +183,7 @@ int engine_set_order(struct deciding *d, const struct cpl_decision *decision)
 	if (!order || keep_rank_order(d->out, decision))
 		return -1;
 	for (int i = 0; i < n; i++)
-		order[i] = d->engine->node_host[decision->node[i]];
+		order[i] = d->desk->node_host[decision->node[i]];
 	return 0;
 }
 
@@ -156,6 +199,6 @@ int engine_set_choice(struct deciding *d, const struct cpl_decision *decision)
 	record->cut_short = decision->cut_short;
 	return engine_set(&record->policy, chosen->policy->name) |
 	       set_kept(record, decision) |
-	       set_hosts(d->engine, record, d->out->order, d->out->n_order) |
-	       set_candidates(record, decision, d->engine->snapshot->stated);
+	       set_hosts(d->desk, record, d->out->order, d->out->n_order) |
+	       set_candidates(record, decision, d->desk->snapshot->stated);
 }

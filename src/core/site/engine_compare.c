@@ -11,7 +11,7 @@ bool engine_stock_nodes(const struct deciding *d, const unsigned char *is_free,
 	if (!d->n_stock || d->n_stock != (int)d->size.nodes)
 		return false;
 	for (int i = 0; i < d->n_stock; i++) {
-		node[i] = d->engine->host_node[d->stock[i]];
+		node[i] = d->desk->host_node[d->stock[i]];
 		if (node[i] < 0 || !is_free[node[i]])
 			return false;
 	}
@@ -20,7 +20,7 @@ bool engine_stock_nodes(const struct deciding *d, const unsigned char *is_free,
 
 int64_t engine_took(struct deciding *d, int64_t since)
 {
-	int64_t ns = engine_theirs(d->engine, since);
+	int64_t ns = engine_theirs(d->desk, since);
 
 	d->deadline += ns;
 	return ns;
@@ -29,7 +29,7 @@ int64_t engine_took(struct deciding *d, int64_t since)
 /* Few enough hosts that the scheduler's own choice costs little? */
 static bool compares(const struct deciding *d)
 {
-	int max = d->engine->snapshot->config->compare_nodes, n = 0;
+	int max = d->desk->snapshot->config->compare_nodes, n = 0;
 
 	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
 		n += d->cpus[i] != 0;
@@ -79,77 +79,71 @@ static void keep_order(struct deciding *d, const struct cpl_decision *decision)
 	d->out->mapped = false;
 }
 
-/*
- * What the stock plugin's choice (host indexes in node order, ranks in blocks,
- * and mapped as ours are) comes to, for the record, as far as there is time.
- */
-static void evaluate_stock(struct deciding *d, const int *host, int n)
+/* What its nodes come to, with ranks in blocks and mapped as ours are. */
+static void judge_stock(struct deciding *d, const int *node, int n)
 {
-	struct cpl_engine *engine = d->engine;
-	const struct snapshot *now = engine->snapshot;
 	struct cpl_profile *profile = d->out->profile;
 	struct cpl_record *record = d->out->record;
 	bool ours = record->outcome != CPL_OUTCOME_STOCK;
+	const struct cpl_placement_request place = {
+	        .n_nodes_wanted = n, .seed = d->desk->snapshot->config->seed};
+	const struct cpl_budget budget = {.expired = engine_expired,
+	                                  .expired_arg = &d->deadline};
+	struct cpl_scene_job job = engine_scene_job(
+	        profile, engine_spread(profile->ranks, (uint32_t)n));
+	struct cpl_scene_job untimed = job;
+	struct cpl_scene *scene =
+	        engine_scene(d->ledger, NULL, d->deadline, NULL);
+	struct cpl_decide_request core;
 	struct cpl_decision decision;
+	const struct cpl_candidate *c;
 	struct cpl_times_result times;
-	struct cpl_error err = {""};
+
+	/* Its seconds are those in blocks. */
+	untimed.phase = NULL;
+	if (!scene || cpl_scene_request(scene, &untimed, &d->want.wish, &place,
+	                                NULL, &budget, &core, NULL))
+		return;
+	core.stated = NULL;
+	engine_use_groups(d->desk, &core, profile);
+	if (cpl_decide_given(&core, node, &decision, NULL))
+		return;
+	c = decision.candidate;
+	record->stock_max_congestion = c->metrics.max_congestion;
+	record->stock_mean_congestion = c->metrics.mean_congestion;
+	if (c->is_mapped)
+		record->stock_mapped_max = c->mapped.metrics.max_congestion;
+	if (!ours && !d->req->own_order)
+		keep_order(d, &decision);
+	cpl_decision_free(&decision);
+	if (!engine_expired(&d->deadline) &&
+	    !cpl_scene_judge(scene, &job, node, n, NULL, &times, NULL))
+		record->stock_seconds = times.seconds;
+}
+
+/* The stock plugin's choice (host indexes in node order), for the record, and
+ * what it comes to, as far as there is time. */
+static void evaluate_stock(struct deciding *d, const int *host, int n)
+{
+	struct cpl_record *record = d->out->record;
+	bool ours = record->outcome != CPL_OUTCOME_STOCK, known = true;
 	int *node;
 
 	if (!ours) {
 		d->out->n_order = 0;
 		d->out->mapped = false;
 	}
-	if (engine_set_hosts_text(engine, &record->stock_hosts, host, n) ||
-	    !profile || engine_expired(&d->deadline) ||
+	if (engine_set_hosts_text(d->desk, &record->stock_hosts, host, n) ||
+	    !d->out->profile || engine_expired(&d->deadline) ||
 	    (ours && stock_was_judged(record)))
 		return;
 	node = malloc(((size_t)n + 1) * sizeof(int));
-	if (!node)
-		return;
-	for (int i = 0; i < n; i++) {
-		node[i] = engine->host_node[host[i]];
-		if (node[i] < 0)
-			goto out;
+	for (int i = 0; node && i < n; i++) {
+		node[i] = d->desk->host_node[host[i]];
+		known &= node[i] >= 0;
 	}
-	struct cpl_decide_request core = {
-	        .place = {.net = now->net,
-	                  .n_nodes_wanted = n,
-	                  .seed = now->config->seed},
-	        .policy = "linear",
-	        .routing = now->routing,
-	        .comm = profile->comm,
-	        .ranks_per_node = engine_spread(profile->ranks, (uint32_t)n),
-	        .mapper = engine_mapper_of(d),
-	        .map_option = cpl_mapper_option(record->mapping),
-	        .graph = profile->graph,
-	        .objective = d->want.objective,
-	        .background = engine_background_of(engine, profile, NULL,
-	                                           d->deadline, &err),
-	        .rates = engine_rates_by(engine, d->want.objective,
-	                                 d->deadline, &err),
-	        .expired = engine_expired,
-	        .expired_arg = &d->deadline,
-	};
-	engine_use_groups(engine, &core, profile);
-	if (!err.text[0] &&
-	    !cpl_decide_given(&core, node, &decision, &err)) {
-		const struct cpl_candidate *c = decision.candidate;
-
-		record->stock_max_congestion = c->metrics.max_congestion;
-		record->stock_mean_congestion = c->metrics.mean_congestion;
-		if (c->is_mapped)
-			record->stock_mapped_max =
-			        c->mapped.metrics.max_congestion;
-		if (!ours && !d->req->own_order)
-			keep_order(d, &decision);
-		cpl_decision_free(&decision);
-		if (!engine_expired(&d->deadline) &&
-		    !engine_judge(engine, profile, node, n, NULL,
-		                  core.ranks_per_node, d->deadline,
-		                  &times, &err))
-			record->stock_seconds = times.seconds;
-	}
-out:
+	if (node && known)
+		judge_stock(d, node, n);
 	free(node);
 }
 

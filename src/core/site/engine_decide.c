@@ -5,7 +5,6 @@
 
 #include "base/printable.h"
 #include "base/sort.h"
-#include "placement/cut.h"
 #include "site/engine_deciding.h"
 
 /* By user or site, not the "auto" of a profile. */
@@ -21,73 +20,10 @@ static bool asked(const struct cpl_resolved *want)
 }
 
 /* Is there anything to decide by: a configuration, not off, and a network? */
-static bool in_force(const struct cpl_engine *engine)
+static bool in_force(const struct desk *desk)
 {
-	return engine->snapshot &&
-	       !cpl_config_is_off(engine->snapshot->config) &&
-	       engine->snapshot->net;
-}
-
-/* The units to be kept whole, where the network has them, or NULL. */
-static const char *units_kept(const struct cpl_engine *engine,
-                              const struct cpl_resolved *want)
-{
-	const char *units = want->keep_whole.value;
-	struct cpl_cut cut;
-
-	return units && !cpl_cut_find(engine->snapshot->net, units, &cut, NULL)
-	               ? units
-	               : NULL;
-}
-
-struct cpl_record *engine_record_new(const struct cpl_engine *engine,
-                                     const struct cpl_job_facts *job,
-                                     const struct cpl_resolved *want)
-{
-	const struct snapshot *now = engine->snapshot;
-	struct cpl_record *record = calloc(1, sizeof(*record));
-	int failed;
-
-	if (!record)
-		return NULL;
-	record->job = job->id;
-	record->time = time(NULL);
-	record->uid = job->uid;
-	record->seed = now->config->seed;
-	record->stock_max_congestion = record->stock_mean_congestion = -1;
-	record->stock_mapped_max = -1;
-	if (units_kept(engine, want))
-		record->keep_price = want->keep_price;
-	if (want->objective == CPL_OBJECTIVE_INTERFERENCE) {
-		record->own_weight = now->config->own_weight;
-		record->others_weight = now->config->others_weight;
-	}
-	failed = engine_set(&record->job_name, job->name) |
-	         engine_set(&record->partition, job->partition) |
-	         engine_set(&record->profile, want->profile.value) |
-	         engine_set(&record->keep_whole, units_kept(engine, want)) |
-	         engine_set(&record->reason, "") |
-	         engine_set(&record->policy_asked, want->policy.value) |
-	         engine_set(&record->policy, "stock") |
-	         engine_set(&record->objective,
-	                    cpl_objective_name(want->objective)) |
-	         engine_set(&record->routing, now->routing->name) |
-	         engine_set(&record->network_file, now->config->network_file) |
-	         engine_set(&record->time_model,
-	                    want->objective == CPL_OBJECTIVE_LEARNED
-	                            ? now->config->time_model
-	                            : NULL) |
-	         engine_set(&record->free_hosts, "") |
-	         engine_set(&record->required_hosts, "") |
-	         engine_set(&record->stock_hosts, "") |
-	         engine_set(&record->mapping, want->mapping.value
-	                                              ? want->mapping.value
-	                                              : "linear");
-	if (failed) {
-		cpl_record_free(record);
-		return NULL;
-	}
-	return record;
+	return desk->snapshot && !cpl_config_is_off(desk->snapshot->config) &&
+	       desk->snapshot->net;
 }
 
 static enum cpl_reason profile_reason(enum cpl_found found)
@@ -130,7 +66,7 @@ static void note_profile(const struct cpl_config *config,
 static struct cpl_profile *find_profile(struct deciding *d, bool *use,
                                         struct cpl_error *err)
 {
-	const struct cpl_config *config = d->engine->snapshot->config;
+	const struct cpl_config *config = d->desk->snapshot->config;
 	const struct cpl_resolved *want = &d->want;
 	struct cpl_store_answer answer;
 
@@ -138,8 +74,8 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 	d->reason = CPL_REASON_NO_PROFILE;
 	if (!want->profile.value)
 		return NULL;
-	engine_find_profile(d->engine, &d->req->job, want, d->req->ranks,
-	                    d->deadline, &answer);
+	engine_find_profile(d->desk->clerk, config, &d->req->job, want,
+	                    d->req->ranks, d->deadline, &answer);
 	d->reason = profile_reason(answer.found);
 	*use = answer.found == CPL_FOUND_READY ||
 	       (stated(want) && ((d->reason == CPL_REASON_MISSING &&
@@ -153,125 +89,127 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 	return answer.profile;
 }
 
-/* The seconds of its candidates: within the time of a decision, or where they are
- * what it goes by. */
-static int set_times(const struct deciding *d, struct cpl_decide_request *core,
-                     struct cpl_error *err)
-{
-	const struct cpl_profile *profile = d->out->profile;
-	const struct cpl_config *config = d->engine->snapshot->config;
-	bool of_others = cpl_objective_of_others(d->want.objective);
-	bool whole = cpl_objective_of_whole(d->want.objective);
-	struct cpl_error why = {""};
+/* The nodes of a decision, as the core has them. */
+struct nodes {
+	unsigned char *is_free; /* [n_nodes] */
+	int *must;              /* [n_must] hosts that the job must have, */
+	int *required;          /* [n_must] and their nodes */
+	int n_must;
+	int *stock; /* [size.nodes] of the scheduler's own choice */
+};
 
-	if (!profile ||
-	    (!whole && !cpl_decide_is_timed(profile->comm, (int)d->size.nodes)))
-		return 0;
-	core->space = engine_space(d->engine, err);
-	core->rates = engine_rates(d->engine, d->deadline, &why);
-	if (!core->space || why.text[0])
-		return why.text[0] ? cpl_fail(err, "%s", why.text) : -1;
-	core->phase = profile->phase;
-	core->n_phases = profile->n_phases;
-	core->own_weight = config->own_weight;
-	core->others_weight = config->others_weight;
-	if (!of_others)
-		return 0;
-	core->harm = engine_harm(d->engine, err);
-	return core->harm ? 0 : -1;
+static int find_nodes(const struct deciding *d, struct nodes *nodes)
+{
+	const struct desk *desk = d->desk;
+	size_t size = ((size_t)d->req->n_hosts + 1) * sizeof(int);
+
+	nodes->is_free = calloc((size_t)desk->snapshot->net->n_nodes + 1, 1);
+	nodes->must = malloc(size);
+	nodes->required = malloc(size);
+	nodes->stock = malloc(size);
+	if (!nodes->is_free || !nodes->must || !nodes->required ||
+	    !nodes->stock)
+		return -1;
+	for (int i = 0; i < d->req->n_hosts; i++)
+		if (engine_offers(d, i))
+			nodes->is_free[desk->host_node[i]] = 1;
+	nodes->n_must = engine_must_have(d, nodes->must);
+	for (int i = 0; i < nodes->n_must; i++)
+		nodes->required[i] = desk->host_node[nodes->must[i]];
+	return 0;
+}
+
+static void free_nodes(struct nodes *nodes)
+{
+	free(nodes->is_free);
+	free(nodes->must);
+	free(nodes->required);
+	free(nodes->stock);
+}
+
+/* What the core is asked. */
+static int set_request(struct deciding *d, enum cpl_order order,
+                       const struct nodes *nodes,
+                       struct cpl_decide_request *core, struct cpl_error *err)
+{
+	struct cpl_record *record = d->out->record;
+	struct cpl_scene_job job =
+	        engine_scene_job(d->out->profile, record->ranks_per_node);
+	struct cpl_placement_request place = {
+	        .free = nodes->is_free,
+	        .n_nodes_wanted = (int)d->size.nodes,
+	        .required = nodes->required,
+	        .n_required = nodes->n_must,
+	        .seed = d->desk->snapshot->config->seed};
+	const struct cpl_budget budget = {
+	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
+	        .expired = engine_expired,
+	        .expired_arg = &d->deadline};
+	const struct cpl_wish wish = engine_wish(d, &place.seed);
+	struct cpl_scene *scene;
+
+	job.order = order;
+	record->run_seconds = job.seconds;
+	scene = engine_scene(d->ledger, record, d->deadline, err);
+	if (!scene)
+		return -1;
+	scene->turn = d->desk->node_host;
+	return cpl_scene_request(scene, &job, &wish, &place, NULL, &budget,
+	                         core, err);
+}
+
+/* -1: memory. */
+static int note_choice(struct deciding *d, const struct cpl_decision *decision,
+                       const struct nodes *nodes,
+                       const struct cpl_placement_policy *policy)
+{
+	struct cpl_record *record = d->out->record;
+	int rc = engine_set_choice(d, decision);
+
+	if (policy != d->want.wish.policy)
+		rc |= engine_set(&record->policy_asked, policy->name);
+	if (d->req->start)
+		rc |= engine_set_free_text(d->desk, nodes->is_free,
+		                           &record->free_hosts);
+	return rc | engine_set_hosts_text(d->desk, &record->required_hosts,
+	                                  nodes->must, nodes->n_must);
 }
 
 /* The core's choice among the hosts offered. */
 static int choose(struct deciding *d, struct cpl_error *err)
 {
-	const struct cpl_engine_request *req = d->req;
-	struct cpl_engine *engine = d->engine;
-	const struct snapshot *now = engine->snapshot;
-	struct cpl_profile *profile = d->out->profile;
-	struct cpl_record *record = d->out->record;
+	struct cpl_decide_request core;
 	const struct cpl_decision *decision;
-	unsigned char *free_node = calloc((size_t)now->net->n_nodes + 1, 1);
-	size_t size = ((size_t)req->n_hosts + 1) * sizeof(int);
-	int *must = malloc(size), *required = malloc(size), n_must, rc = -1;
-	int *stock = malloc(size);
-	struct cpl_harm *harm = NULL;
-	uint64_t seed = now->config->seed;
-	const char *policy = engine_policy(d, &seed);
+	struct nodes nodes = {NULL};
 	enum cpl_order order;
 	bool growing;
+	int rc = -1;
 
-	if (!free_node || !must || !required || !stock ||
-	    engine_reach(d, &order)) {
+	/* There is none of that name. */
+	if (!d->want.wish.policy &&
+	    cpl_wish_policy(&d->want.wish, d->desk->snapshot->net,
+	                    d->want.policy.value, err))
+		return -1;
+	if (find_nodes(d, &nodes) || engine_reach(d, &order)) {
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int i = 0; i < req->n_hosts; i++)
-		if (engine_offers(d, i))
-			free_node[engine->host_node[i]] = 1;
-	n_must = engine_must_have(d, must);
-	for (int i = 0; i < n_must; i++)
-		required[i] = engine->host_node[must[i]];
-	struct cpl_decide_request core = {
-	        .place = {.net = now->net,
-	                  .free = free_node,
-	                  .n_nodes_wanted = (int)d->size.nodes,
-	                  .required = required,
-	                  .n_required = n_must,
-	                  .seed = seed},
-	        .policy = policy,
-	        .routing = now->routing,
-	        .stated = now->stated,
-	        .comm = profile ? profile->comm : NULL,
-	        .ranks_per_node = record->ranks_per_node,
-	        .mapper = engine_mapper_of(d),
-	        .map_option = cpl_mapper_option(record->mapping),
-	        .graph = profile ? profile->graph : NULL,
-	        .objective = d->want.objective,
-	        .learned = now->learned,
-	        .keep_whole = record->keep_whole,
-	        .keep_price = record->keep_price,
-	        .background =
-	                engine_background_of(engine, profile, record,
-	                                     d->deadline, err),
-	        .rates = order == CPL_ORDER_MAY
-	                         ? engine_rates(engine, d->deadline, err)
-	                         : engine_rates_by(engine, d->want.objective,
-	                                           d->deadline, err),
-	        .order = order,
-	        .turn = engine->node_host,
-	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
-	        .expired = engine_expired,
-	        .expired_arg = &d->deadline,
-	};
-	if (err->text[0])
+	if (set_request(d, order, &nodes, &core, err))
 		goto out;
-	rc = set_times(d, &core, err);
-	harm = core.harm;
-	if (rc)
-		goto out;
-	rc = -1;
-	if (engine_stock_nodes(d, free_node, stock) &&
-	    cpl_placement_missing(&core.place, stock) < 0)
-		core.stock = stock;
-	growing = engine_use_groups(engine, &core, profile);
-	decision = engine_memo_decide(engine, &core, profile, err);
+	if (engine_stock_nodes(d, nodes.is_free, nodes.stock) &&
+	    cpl_placement_missing(&core.place, nodes.stock) < 0)
+		core.stock = nodes.stock;
+	growing = engine_use_groups(d->desk, &core, d->out->profile);
+	decision = engine_memo_decide(d->desk, d->ledger, &core,
+	                              d->out->profile, err);
 	if (!decision)
 		goto out;
-	rc = engine_set_choice(d, decision);
-	record->cut_short |= growing;
-	if (policy != d->want.policy.value)
-		rc |= engine_set(&record->policy_asked, policy);
-	if (req->start)
-		rc |= engine_set_free_text(engine, free_node, &record->free_hosts);
-	rc |= engine_set_hosts_text(engine, &record->required_hosts, must, n_must);
+	rc = note_choice(d, decision, &nodes, core.wish.policy);
+	d->out->record->cut_short |= growing;
 	if (rc)
 		cpl_fail_memory(err);
 out:
-	free(free_node);
-	free(must);
-	free(required);
-	free(stock);
-	cpl_harm_free(harm);
+	free_nodes(&nodes);
 	return rc;
 }
 
@@ -311,7 +249,8 @@ static void set_size(struct deciding *d)
 	record->ranks =
 	        d->out->profile ? d->out->profile->ranks : d->req->ranks;
 	record->ranks_per_node =
-	        per_node ? (int)per_node : engine_spread(record->ranks, d->size.nodes);
+	        per_node ? (int)per_node
+	                 : engine_spread(record->ranks, d->size.nodes);
 }
 
 /* More ranks than anything is done for? -1 with err: the stock answer. */
@@ -356,12 +295,12 @@ static int consider(struct deciding *d, struct cpl_error *why,
 		             "no time is left of MaxPassTime");
 	if (!use)
 		return stock(d, reason, err, why->text);
-	if (!d->out->profile && cpl_placement_is_search(d->want.policy.value))
+	if (!d->out->profile && cpl_wish_searches(&d->want.wish))
 		return cpl_fail(err, "policy %s needs a profile%s%s",
 		                d->want.policy.value, why->text[0] ? ": " : "",
 		                why->text);
 	/* To a search all nodes are as good, and so the stock ones are. */
-	if (d->out->profile && cpl_placement_is_search(d->want.policy.value) &&
+	if (d->out->profile && cpl_wish_searches(&d->want.wish) &&
 	    !cpl_comm_crosses(d->out->profile->comm,
 	                      d->out->record->ranks_per_node))
 		return stock(d, CPL_REASON_SILENT, err,
@@ -370,12 +309,12 @@ static int consider(struct deciding *d, struct cpl_error *why,
 }
 
 /* Ours, accepted by the scheduler. -1 with err: the stock answer. */
-static int place(struct deciding *d, struct cpl_error *err)
+static int place_job(struct deciding *d, struct cpl_error *err)
 {
 	struct cpl_record *record = d->out->record;
 	int64_t begin, asked;
 
-	if (d->out->profile && cpl_placement_is_search(d->want.policy.value) &&
+	if (d->out->profile && cpl_wish_searches(&d->want.wish) &&
 	    d->want.mode != CPL_MODE_OBSERVE)
 		engine_ask_beside(d);
 	begin = cpl_now();
@@ -406,48 +345,6 @@ static int place(struct deciding *d, struct cpl_error *err)
 	}
 }
 
-void engine_decided_free(struct decided *decided)
-{
-	if (!decided)
-		return;
-	cpl_record_free(decided->record);
-	cpl_profile_drop(decided->profile);
-	free(decided->order);
-	free(decided->rank_host);
-	free(decided->host);
-	free(decided);
-}
-
-struct decided *engine_decided_take(struct cpl_engine *engine, int64_t id)
-{
-	for (struct decided **at = &engine->decided; *at; at = &(*at)->next) {
-		struct decided *found = *at;
-
-		if (found->record->job != id)
-			continue;
-		*at = found->next;
-		return found;
-	}
-	return NULL;
-}
-
-/* Newest first, no more than the limit. */
-static void keep(struct cpl_engine *engine, struct decided *decided)
-{
-	struct decided *old = decided;
-
-	decided->next = engine->decided;
-	engine->decided = decided;
-	for (int i = 1; i < CPL_ENGINE_DECIDED_MAX && old; i++)
-		old = old->next;
-	if (old && old->next) {
-		struct decided *last = old->next;
-
-		old->next = NULL;
-		engine_decided_free(last);
-	}
-}
-
 /* One node of the site's default policy has no traffic between nodes. */
 static bool idle_default(const struct deciding *d)
 {
@@ -458,8 +355,7 @@ static bool idle_default(const struct deciding *d)
  * not worth a record and a line of the log for each job of the cluster. */
 static bool silent(const struct deciding *d)
 {
-	return !asked(&d->want) &&
-	       cpl_placement_is_search(d->want.policy.value);
+	return !asked(&d->want) && cpl_wish_searches(&d->want.wish);
 }
 
 /* The hosts given are those decided. -1: memory. */
@@ -482,7 +378,7 @@ static void count(const struct deciding *d)
 	        [CPL_OUTCOME_PLACED] = CPL_COUNT_PLACED,
 	};
 	const struct cpl_record *record = d->out->record;
-	struct cpl_counters *counters = &d->engine->counters;
+	struct cpl_counters *counters = &d->desk->clerk->counters;
 
 	cpl_count(counters, answer[record->outcome]);
 	if (record->outcome != CPL_OUTCOME_PLACED)
@@ -504,7 +400,7 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 
 	failed = consider(d, &why, &err);
 	record->decision_ms = (double)(cpl_now() - begin) / 1e6;
-	placed = !failed && !place(d, &err);
+	placed = !failed && !place_job(d, &err);
 	/* Placed all the same, by a policy that needs no profile. */
 	if (placed && d->want.profile.value && !d->out->profile) {
 		free(record->profile);
@@ -522,7 +418,7 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 	cpl_printable(text);
 	if (d->req->start && !silent(d) &&
 	    (placed ? !take_order(d->out) : d->out->n_host)) {
-		keep(d->engine, d->out);
+		engine_decided_keep(d->desk, d->out);
 		d->out = NULL;
 	}
 	return placed ? CPL_ENGINE_PLACED : CPL_ENGINE_STOCK;
@@ -534,8 +430,10 @@ static bool resolve(struct deciding *d, int nodes)
 	struct cpl_job_facts job = d->req->job;
 
 	job.nodes = nodes;
-	cpl_resolve(d->engine->snapshot->config, d->engine->snapshot->net, &job,
+	cpl_resolve(d->desk->snapshot->config, d->desk->snapshot->net, &job,
 	            &d->want);
+	if (d->req->own_order)
+		d->want.wish.mapper = NULL;
 	return d->want.policy.value;
 }
 
@@ -551,8 +449,8 @@ static int prepare(struct deciding *d)
 		return 1;
 	d->out = calloc(1, sizeof(*d->out));
 	if (d->out)
-		d->out->record =
-		        engine_record_new(d->engine, &d->req->job, &d->want);
+		d->out->record = engine_record_new(d->desk->snapshot,
+		                                   &d->req->job, &d->want);
 	return d->out && d->out->record ? 0 : -1;
 }
 
@@ -560,32 +458,34 @@ enum cpl_engine_answer cpl_engine_decide(
         struct cpl_engine *engine, const struct cpl_engine_request *req,
         const struct cpl_engine_scheduler *scheduler, char *text, size_t size)
 {
-	struct deciding d = {
-	        .engine = engine, .req = req, .scheduler = scheduler};
+	struct deciding d = {.desk = &engine->desk,
+	                     .ledger = &engine->ledger,
+	                     .req = req,
+	                     .scheduler = scheduler};
 	enum cpl_engine_answer answer = CPL_ENGINE_NONE;
 	int64_t entered = engine_enter(engine);
 	int rc;
 
 	engine_adopt(engine);
 	/* What was decided before it has not begun with. */
-	engine_decided_free(engine_decided_take(engine, req->job.id));
-	if (!in_force(engine) || !engine->host_node ||
-	    engine->n_hosts != req->n_hosts)
+	engine_decided_free(engine_decided_take(&engine->desk, req->job.id));
+	if (!in_force(&engine->desk) || !engine->desk.host_node ||
+	    engine->desk.n_hosts != req->n_hosts)
 		goto out;
 	rc = prepare(&d);
 	if (rc > 0)
 		goto out;
 	if (rc < 0) {
-		engine_log(engine, CPL_ENGINE_ERROR,
+		engine_log(&engine->clerk, CPL_ENGINE_ERROR,
 		           "out of memory: job %lld gets the stock answer",
 		           (long long)req->job.id);
 		goto out;
 	}
-	engine_for(engine, engine_user_of(&req->job),
-	           engine_size(engine, req->array_id,
+	engine_for(&engine->desk, engine_user_of(&req->job),
+	           engine_size(&engine->desk, req->array_id,
 	                       req->ranks ? req->ranks : (long)req->need.cpus,
-	                       d.size.nodes, engine_mapper_of(&d)));
-	d.deadline = engine_limit(engine, d.want.max_decision_ms);
+	                       d.size.nodes, d.want.wish.mapper));
+	d.deadline = engine_limit(&engine->desk, d.want.max_decision_ms);
 	if (!idle_default(&d))
 		answer = decide(&d, text, size);
 out:

@@ -3,14 +3,17 @@
 #ifndef CPL_SITE_ENGINE_DECIDING_H
 #define CPL_SITE_ENGINE_DECIDING_H
 
+#include "scene/scene.h"
 #include "site/engine_internal.h"
 
 /* A decision on its way. */
 struct deciding {
-	struct cpl_engine *engine;
+	struct desk *desk;
+	struct ledger *ledger;
 	const struct cpl_engine_request *req;
 	const struct cpl_engine_scheduler *scheduler;
-	struct cpl_resolved want;
+	struct cpl_resolved want; /* its wish without a mapper where ranks stay
+	                           * in their own order */
 	int64_t deadline;
 	uint32_t *cpus;          /* [n_hosts] free */
 	uint64_t *rank;          /* [n_hosts] the lower are filled first */
@@ -29,16 +32,6 @@ struct deciding {
 	struct decided *out;
 };
 
-/* What will lay out the ranks: candidates are judged with it. NULL: they stay
- * in their order. */
-static inline const struct cpl_mapper *
-engine_mapper_of(const struct deciding *d)
-{
-	const char *name = d->want.mapping.value;
-
-	return name && !d->req->own_order ? cpl_mapper_find(name, NULL) : NULL;
-}
-
 /* Ranks of each node. */
 static inline int engine_spread(int ranks, uint32_t nodes)
 {
@@ -49,10 +42,10 @@ static inline int engine_spread(int ranks, uint32_t nodes)
 
 /* engine_shape.c */
 
-/* The policy that chooses its nodes: that it is to have or, of another element of
- * a job array that has begun in this pass, the one whose nodes were best then,
- * with its *seed: what is alike is searched for once. */
-const char *engine_policy(const struct deciding *d, uint64_t *seed);
+/* What it is to get but, of another element of a job array that has begun in
+ * this pass, by the policy whose nodes were best then, with its *seed: what is
+ * alike is searched for once. */
+struct cpl_wish engine_wish(const struct deciding *d, uint64_t *seed);
 
 /* engine_reach.c */
 
@@ -93,11 +86,11 @@ void engine_ask_stock(struct deciding *d, bool placed);
 /* engine_choice.c */
 
 /* Hosts (indexes) as the text of a record's field. -1: memory. */
-int engine_set_hosts_text(const struct cpl_engine *engine, char **field,
-                       const int *host, int n);
+int engine_set_hosts_text(const struct desk *desk, char **field,
+                          const int *host, int n);
 /* The same of nodes that are free [n_nodes]. */
-int engine_set_free_text(const struct cpl_engine *engine,
-                      const unsigned char *free_node, char **field);
+int engine_set_free_text(const struct desk *desk,
+                         const unsigned char *free_node, char **field);
 /* Hosts and ranks of it, as what the job begins with. -1: memory. */
 int engine_set_order(struct deciding *d, const struct cpl_decision *decision);
 /* The same, with all that goes on record. -1: memory. */

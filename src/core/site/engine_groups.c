@@ -6,7 +6,7 @@
 
 #include "mapping/quick.h"
 #include "placement/decide.h"
-#include "site/engine_internal.h"
+#include "site/engine_desk.h"
 
 /* Entries of the graph up to which they are grown at once: some 5 ms. */
 #define GROWN_AT_ONCE 65536
@@ -32,7 +32,7 @@ static struct cpl_decide_request request_of(const struct snapshot *snapshot,
 	};
 }
 
-static void run(struct cpl_request *head)
+static void run_growing(struct cpl_request *head)
 {
 	struct growing *g = (struct growing *)head;
 	struct cpl_decide_request req =
@@ -53,10 +53,10 @@ static void growing_free(struct cpl_request *head)
 	free(g);
 }
 
-static void forget(struct cpl_engine *engine, struct kept_groups *kept)
+static void forget(struct desk *desk, struct kept_groups *kept)
 {
 	if (kept->growing)
-		cpl_worker_drop(engine->worker, &kept->growing->head);
+		cpl_worker_drop(desk->clerk->worker, &kept->growing->head);
 	cpl_rank_groups_free(&kept->grown);
 	cpl_rank_groups_free(&kept->block);
 	cpl_profile_drop(kept->profile);
@@ -64,34 +64,34 @@ static void forget(struct cpl_engine *engine, struct kept_groups *kept)
 	*kept = (struct kept_groups){.used = 0};
 }
 
-void engine_groups_free(struct cpl_engine *engine)
+void engine_groups_free(struct desk *desk)
 {
 	for (int i = 0; i < ENGINE_GROUPS; i++)
-		forget(engine, &engine->groups[i]);
+		forget(desk, &desk->groups[i]);
 }
 
 /* Have the worker grow them. -1: memory. */
-static int begin(struct cpl_engine *engine, struct kept_groups *kept)
+static int begin(struct desk *desk, struct kept_groups *kept)
 {
 	struct growing *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return -1;
-	g->head.run = run;
+	g->head.run = run_growing;
 	g->head.free = growing_free;
-	g->worker = engine->worker;
+	g->worker = desk->clerk->worker;
 	g->snapshot = engine_snapshot_hold(kept->snapshot);
 	g->profile = cpl_profile_hold(kept->profile);
 	g->ranks_per_node = kept->ranks_per_node;
 	g->n_hosts = kept->n_hosts;
-	if (cpl_worker_queue(engine->worker, CPL_QUEUE_MAKE, &g->head, true,
-	                     NULL))
+	if (cpl_worker_queue(desk->clerk->worker, CPL_QUEUE_MAKE, &g->head,
+	                     true, NULL))
 		return -1;
 	kept->growing = g;
 	return 0;
 }
 
-static int make(struct cpl_engine *engine, struct kept_groups *kept)
+static int make(struct desk *desk, struct kept_groups *kept)
 {
 	struct cpl_decide_request req =
 	        request_of(kept->snapshot, kept->profile, kept->ranks_per_node,
@@ -100,29 +100,29 @@ static int make(struct cpl_engine *engine, struct kept_groups *kept)
 	if (cpl_decide_blocks(&req, &kept->block, NULL))
 		return -1;
 	return kept->profile->graph->n_entries > GROWN_AT_ONCE
-	               ? begin(engine, kept)
+	               ? begin(desk, kept)
 	               : cpl_decide_groups(&req, &kept->grown, NULL);
 }
 
 /* Take what the worker has grown. */
-static void end(struct cpl_engine *engine, struct kept_groups *kept)
+static void end(struct desk *desk, struct kept_groups *kept)
 {
 	struct growing *g = kept->growing;
 
-	if (!g || !cpl_worker_wait(engine->worker, &g->head, 0))
+	if (!g || !cpl_worker_wait(desk->clerk->worker, &g->head, 0))
 		return;
 	kept->grown = g->grown;
 	g->grown = (struct cpl_rank_groups){0};
 	kept->growing = NULL;
-	cpl_worker_drop(engine->worker, &g->head);
+	cpl_worker_drop(desk->clerk->worker, &g->head);
 }
 
-const struct kept_groups *engine_groups(struct cpl_engine *engine,
+const struct kept_groups *engine_groups(struct desk *desk,
                                         struct cpl_profile *profile,
                                         const struct cpl_mapper *mapper,
                                         int ranks_per_node, int n_hosts)
 {
-	struct kept_groups *kept = &engine->groups[0], *found = NULL;
+	struct kept_groups *kept = &desk->groups[0], *found = NULL;
 
 	/* What does not fit is the decision's to tell. */
 	if (!profile ||
@@ -131,10 +131,10 @@ const struct kept_groups *engine_groups(struct cpl_engine *engine,
 	    (long)n_hosts * ranks_per_node < profile->ranks)
 		return NULL;
 	for (int i = 0; i < ENGINE_GROUPS && !found; i++) {
-		struct kept_groups *at = &engine->groups[i];
+		struct kept_groups *at = &desk->groups[i];
 
 		if (at->profile == profile && at->n_hosts == n_hosts &&
-		    at->snapshot == engine->snapshot &&
+		    at->snapshot == desk->snapshot &&
 		    at->ranks_per_node == ranks_per_node)
 			found = at;
 		else if (at->used < kept->used)
@@ -142,28 +142,27 @@ const struct kept_groups *engine_groups(struct cpl_engine *engine,
 	}
 	if (!found) {
 		found = kept;
-		forget(engine, kept);
-		kept->snapshot = engine_snapshot_hold(engine->snapshot);
+		forget(desk, kept);
+		kept->snapshot = engine_snapshot_hold(desk->snapshot);
 		kept->profile = cpl_profile_hold(profile);
 		kept->ranks_per_node = ranks_per_node;
 		kept->n_hosts = n_hosts;
-		if (make(engine, kept)) {
-			forget(engine, kept);
+		if (make(desk, kept)) {
+			forget(desk, kept);
 			return NULL;
 		}
 	}
-	end(engine, found);
-	found->used = ++engine->groups_used;
+	end(desk, found);
+	found->used = ++desk->groups_used;
 	return found;
 }
 
-bool engine_use_groups(struct cpl_engine *engine,
-                       struct cpl_decide_request *req,
+bool engine_use_groups(struct desk *desk, struct cpl_decide_request *req,
                        struct cpl_profile *profile)
 {
 	const struct kept_groups *kept =
-	        engine_groups(engine, profile, req->mapper, req->ranks_per_node,
-	                      req->place.n_nodes_wanted);
+	        engine_groups(desk, profile, req->wish.mapper,
+	                      req->ranks_per_node, req->place.n_nodes_wanted);
 
 	if (!kept)
 		return false;

@@ -1,38 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading configuration and network, on the worker. */
-#include "site/engine_internal.h"
+#include "site/engine_clerk.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "placement/cut.h"
+#include "placement/wish.h"
 
 struct load {
 	struct cpl_request head;
-	struct cpl_engine *engine;
+	struct clerk *clerk;
 	int rc;
 	struct cpl_error err;
 };
-
-struct snapshot *engine_snapshot_hold(struct snapshot *snapshot)
-{
-	atomic_fetch_add(&snapshot->refs, 1);
-	return snapshot;
-}
-
-void engine_snapshot_drop(struct snapshot *snapshot)
-{
-	if (!snapshot || atomic_fetch_sub(&snapshot->refs, 1) > 1)
-		return;
-	cpl_network_free(snapshot->net);
-	cpl_learned_free(snapshot->learned);
-	cpl_config_free(snapshot->config);
-	free(snapshot);
-}
 
 /* cpl_config_find_users's: a rule that fits nobody is worth a line. */
 static void say_user(void *arg, const char *text)
@@ -41,29 +24,28 @@ static void say_user(void *arg, const char *text)
 }
 
 /* Units that the network has not are not kept. */
-static void say_units(struct cpl_engine *engine, const struct snapshot *now,
+static void say_units(struct clerk *clerk, const struct snapshot *now,
                       const struct cpl_defaults *d, int line)
 {
 	struct cpl_error err = {""};
-	struct cpl_cut cut;
 
-	if (d->keep_whole && strcasecmp(d->keep_whole, CPL_KEEP_NONE) &&
-	    cpl_cut_find(now->net, d->keep_whole, &cut, &err))
-		engine_log(engine, CPL_ENGINE_ERROR,
+	if (cpl_wish_units(&(struct cpl_wish){0}, now->net, d->keep_whole,
+	                   &err))
+		engine_log(clerk, CPL_ENGINE_ERROR,
 		           "%s:%d: KeepWhole: %s; nothing is kept",
 		           now->config->path, line, err.text);
 }
 
-static void say_all_units(struct cpl_engine *engine, const struct snapshot *now)
+static void say_all_units(struct clerk *clerk, const struct snapshot *now)
 {
 	const struct cpl_config *c = now->config;
 
-	say_units(engine, now, &c->defaults, cpl_config_line(c, "KeepWhole"));
+	say_units(clerk, now, &c->defaults, cpl_config_line(c, "KeepWhole"));
 	for (int i = 0; i < c->n_partitions; i++)
-		say_units(engine, now, &c->partition[i].defaults,
+		say_units(clerk, now, &c->partition[i].defaults,
 		          c->partition[i].line);
 	for (int i = 0; i < c->n_matches; i++)
-		say_units(engine, now, &c->match[i].defaults, c->match[i].line);
+		say_units(clerk, now, &c->match[i].defaults, c->match[i].line);
 }
 
 /* Before the file is read; of one that does not open nothing is marked. */
@@ -107,8 +89,21 @@ static int load_model(struct snapshot *now, struct cpl_error *err)
 	                                          c->path);
 }
 
-static struct snapshot *snapshot_load(struct cpl_engine *engine,
-                                      const char *path, struct cpl_error *err)
+static int most_decision_ms(const struct cpl_config *config)
+{
+	int most = config->max_decision_ms;
+
+	for (int i = 0; i < config->n_partitions; i++)
+		if (config->partition[i].defaults.max_decision_ms > most)
+			most = config->partition[i].defaults.max_decision_ms;
+	for (int i = 0; i < config->n_matches; i++)
+		if (config->match[i].defaults.max_decision_ms > most)
+			most = config->match[i].defaults.max_decision_ms;
+	return most;
+}
+
+static struct snapshot *snapshot_load(struct clerk *clerk, const char *path,
+                                      struct cpl_error *err)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
@@ -119,8 +114,10 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 	snapshot->refs = 1;
 	mark_file(path, &snapshot->config_mark);
 	snapshot->config = cpl_config_load(path, err);
+	if (snapshot->config)
+		snapshot->most_decision_ms = most_decision_ms(snapshot->config);
 	if (!snapshot->config ||
-	    cpl_config_find_users(snapshot->config, say_user, engine, err))
+	    cpl_config_find_users(snapshot->config, say_user, clerk, err))
 		goto fail;
 	if (cpl_config_is_off(snapshot->config))
 		return snapshot;
@@ -142,110 +139,108 @@ static struct snapshot *snapshot_load(struct cpl_engine *engine,
 	                                    snapshot->config->routing, NULL);
 	if (load_model(snapshot, err))
 		goto fail;
-	say_all_units(engine, snapshot);
+	say_all_units(clerk, snapshot);
 	return snapshot;
 fail:
 	engine_snapshot_drop(snapshot);
 	return NULL;
 }
 
-static bool same_model(struct cpl_engine *engine)
+static bool same_model(struct clerk *clerk)
 {
-	return !engine->last_model ||
-	       is_marked(engine->last_model, &engine->model_mark);
+	return !clerk->last_model ||
+	       is_marked(clerk->last_model, &clerk->model_mark);
 }
 
 /* No file differs from what was loaded last. */
-static bool unchanged(struct cpl_engine *engine)
+static bool unchanged(struct clerk *clerk)
 {
-	return engine->loaded && !engine->last_routes &&
-	       is_marked(engine->config_path, &engine->config_mark) &&
-	       engine->last_network &&
-	       is_marked(engine->last_network, &engine->net_mark) &&
-	       same_model(engine);
+	return clerk->loaded && !clerk->last_routes &&
+	       is_marked(clerk->config_path, &clerk->config_mark) &&
+	       clerk->last_network &&
+	       is_marked(clerk->last_network, &clerk->net_mark) &&
+	       same_model(clerk);
 }
 
-static int run_load(struct cpl_engine *engine, struct cpl_error *err)
+static int run_load(struct clerk *clerk, struct cpl_error *err)
 {
 	struct snapshot *snapshot, *old;
 	const char *mode;
 	struct tm tm;
 	time_t now;
 
-	if (unchanged(engine)) {
-		engine_log(engine, CPL_ENGINE_INFO,
+	if (unchanged(clerk)) {
+		engine_log(clerk, CPL_ENGINE_INFO,
 		           "%s is in force, unchanged since %s",
-		           engine->config_path, engine->loaded_at);
+		           clerk->config_path, clerk->loaded_at);
 		return 0;
 	}
-	snapshot = snapshot_load(engine, engine->config_path, err);
+	snapshot = snapshot_load(clerk, clerk->config_path, err);
 	if (!snapshot) {
-		if (engine->loaded)
-			engine_log(engine, CPL_ENGINE_ERROR,
+		if (clerk->loaded)
+			engine_log(clerk, CPL_ENGINE_ERROR,
 			           "%s; the configuration in force stays, "
 			           "that of %s",
-			           err->text, engine->loaded_at);
+			           err->text, clerk->loaded_at);
 		else
-			engine_log(engine, CPL_ENGINE_ERROR,
+			engine_log(clerk, CPL_ENGINE_ERROR,
 			           "%s; all answers are the stock ones",
 			           err->text);
 		return -1;
 	}
-	free(engine->last_network);
-	free(engine->last_model);
-	engine->last_model = snapshot->learned
-	                             ? strdup(snapshot->config->time_model)
-	                             : NULL;
-	engine->model_mark = snapshot->model_mark;
-	engine->last_network =
+	free(clerk->last_network);
+	free(clerk->last_model);
+	clerk->last_model =
+	        snapshot->learned ? strdup(snapshot->config->time_model) : NULL;
+	clerk->model_mark = snapshot->model_mark;
+	clerk->last_network =
 	        snapshot->net ? strdup(snapshot->config->network_file) : NULL;
-	engine->config_mark = snapshot->config_mark;
-	engine->net_mark = snapshot->net_mark;
-	engine->last_routes = snapshot->net && snapshot->net->routes;
-	engine->loaded = true;
+	clerk->config_mark = snapshot->config_mark;
+	clerk->net_mark = snapshot->net_mark;
+	clerk->last_routes = snapshot->net && snapshot->net->routes;
+	clerk->loaded = true;
 	now = time(NULL);
 	if (localtime_r(&now, &tm))
-		strftime(engine->loaded_at, sizeof(engine->loaded_at),
+		strftime(clerk->loaded_at, sizeof(clerk->loaded_at),
 		         "%Y-%m-%dT%H:%M:%S", &tm);
 	/* Whoever adopts it may free it. */
 	mode = cpl_mode_name(snapshot->config->mode);
-	pthread_mutex_lock(&engine->lock);
-	old = engine->staged;
-	engine->staged = snapshot;
-	pthread_mutex_unlock(&engine->lock);
+	pthread_mutex_lock(&clerk->lock);
+	old = clerk->staged;
+	clerk->staged = snapshot;
+	pthread_mutex_unlock(&clerk->lock);
 	engine_snapshot_drop(old);
-	engine_log(engine, CPL_ENGINE_INFO, "%s is in force: Mode=%s, %s",
-	           engine->config_path, mode,
-	           engine->last_network ? engine->last_network : "no network");
+	engine_log(clerk, CPL_ENGINE_INFO, "%s is in force: Mode=%s, %s",
+	           clerk->config_path, mode,
+	           clerk->last_network ? clerk->last_network : "no network");
 	return 0;
 }
 
-static void run(struct cpl_request *head)
+static void run_request(struct cpl_request *head)
 {
 	struct load *load = (struct load *)head;
 
-	load->rc = run_load(load->engine, &load->err);
+	load->rc = run_load(load->clerk, &load->err);
 }
 
-int engine_load(struct cpl_engine *engine, int64_t deadline,
-                struct cpl_error *err)
+int engine_load(struct clerk *clerk, int64_t deadline, struct cpl_error *err)
 {
 	struct load *load = calloc(1, sizeof(*load));
 	int rc = -1;
 
 	if (load) {
-		load->head.run = run;
-		load->engine = engine;
+		load->head.run = run_request;
+		load->clerk = clerk;
 	}
-	if (cpl_worker_queue(engine->worker, CPL_QUEUE_LOAD,
+	if (cpl_worker_queue(clerk->worker, CPL_QUEUE_LOAD,
 	                     load ? &load->head : NULL, true, err))
 		return -1;
-	if (!cpl_worker_wait(engine->worker, &load->head, deadline))
-		cpl_fail(err, "%s: still being read", engine->config_path);
+	if (!cpl_worker_wait(clerk->worker, &load->head, deadline))
+		cpl_fail(err, "%s: still being read", clerk->config_path);
 	else if (load->rc)
 		cpl_fail(err, "%s", load->err.text);
 	else
 		rc = 0;
-	cpl_worker_drop(engine->worker, &load->head);
+	cpl_worker_drop(clerk->worker, &load->head);
 	return rc;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/engine_internal.h"
+#include "site/engine_ledger.h"
 #include "traffic/workload.h"
 
 /* Entries of a matrix up to which a caller makes the load by itself: some 2 ms.
@@ -12,7 +12,7 @@
 
 struct making {
 	struct cpl_request head;
-	struct cpl_engine *engine;
+	struct ledger *ledger;
 	atomic_flag taken; /* a thread makes it, or has */
 	struct snapshot *snapshot;
 	struct cpl_profile *profile;
@@ -44,33 +44,24 @@ static int open_scratch(struct load_scratch *scratch, struct snapshot *snapshot,
 
 static void make(struct making *m, struct load_scratch *scratch)
 {
-	const struct cpl_network *net = m->snapshot->net;
 	struct cpl_job placed = {.routing = m->snapshot->routing,
 	                         .comm = m->profile->comm,
 	                         .node = m->node,
 	                         .rank_host = m->rank_host};
-	double period = m->profile->run.seconds;
-	const struct cpl_load *load;
 
-	if (open_scratch(scratch, m->snapshot, &m->err))
-		return;
-	cpl_workload_clear(scratch->workload, NULL);
-	if (cpl_workload_add(scratch->workload, &placed, &m->err) < 0 ||
-	    cpl_workload_solve(scratch->workload, &m->err))
-		return;
-	load = cpl_workload_load(scratch->workload);
-	if (!(period > 0))
-		period = cpl_load_seconds(load, net);
-	m->load = cpl_job_load_new(net, load, period, &m->err);
+	if (!open_scratch(scratch, m->snapshot, &m->err))
+		m->load = cpl_job_load_of(scratch->workload, m->snapshot->net,
+		                          &placed, m->profile->run.seconds,
+		                          &m->err);
 }
 
-static void run(struct cpl_request *head)
+static void run_making(struct cpl_request *head)
 {
 	struct making *m = (struct making *)head;
 
-	cpl_worker_files(m->engine->worker, CPL_QUEUE_MAKE, false);
+	cpl_worker_files(m->ledger->clerk->worker, CPL_QUEUE_MAKE, false);
 	if (!atomic_flag_test_and_set(&m->taken))
-		make(m, &m->engine->on_worker);
+		make(m, &m->ledger->on_worker);
 }
 
 static void making_free(struct cpl_request *head)
@@ -86,8 +77,8 @@ static void making_free(struct cpl_request *head)
 }
 
 /* Where the ranks are. -1 with err: memory; the network lacks a rank's host. */
-static int place(struct making *m, const struct cpl_record *record,
-                 struct cpl_error *err)
+static int place_ranks(struct making *m, const struct cpl_record *record,
+                       struct cpl_error *err)
 {
 	size_t ranks = (size_t)record->ranks;
 
@@ -106,7 +97,7 @@ static int place(struct making *m, const struct cpl_record *record,
 	return 0;
 }
 
-struct making *engine_load_begin(struct cpl_engine *engine,
+struct making *engine_load_begin(struct ledger *ledger,
                                  const struct cpl_record *record,
                                  struct cpl_profile *profile,
                                  struct cpl_error *err)
@@ -118,36 +109,35 @@ struct making *engine_load_begin(struct cpl_engine *engine,
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	m->head.run = run;
+	m->head.run = run_making;
 	m->head.free = making_free;
-	m->engine = engine;
+	m->ledger = ledger;
 	atomic_flag_clear(&m->taken);
-	m->snapshot = engine_snapshot_hold(engine->snapshot);
+	m->snapshot = engine_snapshot_hold(ledger->snapshot);
 	m->profile = profile;
-	if (place(m, record, err)) {
+	if (place_ranks(m, record, err)) {
 		making_free(&m->head);
 		return NULL;
 	}
-	return cpl_worker_queue(engine->worker, CPL_QUEUE_MAKE, &m->head, true,
-	                        err)
+	return cpl_worker_queue(ledger->clerk->worker, CPL_QUEUE_MAKE, &m->head,
+	                        true, err)
 	               ? NULL
 	               : m;
 }
 
-bool engine_load_end(struct cpl_engine *engine, struct making *m,
-                     int64_t deadline, struct cpl_job_load **load,
-                     struct cpl_error *err)
+bool engine_load_end(struct ledger *ledger, struct making *m, int64_t deadline,
+                     struct cpl_job_load **load, struct cpl_error *err)
 {
-	bool in_time = cpl_worker_wait(engine->worker, &m->head, 0);
+	bool in_time = cpl_worker_wait(ledger->clerk->worker, &m->head, 0);
 
 	if (!in_time && cpl_now() < deadline) {
 		in_time = true;
 		if (m->profile->comm->n_entries <= MADE_AT_ONCE &&
 		    !atomic_flag_test_and_set(&m->taken))
-			make(m, &engine->on_caller);
+			make(m, &ledger->on_caller);
 		else
-			in_time = cpl_worker_wait(engine->worker, &m->head,
-			                          deadline);
+			in_time = cpl_worker_wait(ledger->clerk->worker,
+			                          &m->head, deadline);
 	}
 	if (!in_time) {
 		cpl_fail(err, "the load of the running jobs takes longer to "
@@ -161,8 +151,8 @@ bool engine_load_end(struct cpl_engine *engine, struct making *m,
 	return true;
 }
 
-void engine_load_drop(struct cpl_engine *engine, struct making *m)
+void engine_load_drop(struct ledger *ledger, struct making *m)
 {
 	if (m)
-		cpl_worker_drop(engine->worker, &m->head);
+		cpl_worker_drop(ledger->clerk->worker, &m->head);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/engine_internal.h"
+#include "site/engine_desk.h"
 
 /* Of the newest, so many are kept, in so many bytes. */
 #define MEMO_MAX 64
@@ -24,7 +24,7 @@ struct memo {
 	struct cpl_decision decision;
 };
 
-static void add(struct key *key, const void *data, size_t size)
+static void add_bytes(struct key *key, const void *data, size_t size)
 {
 	if (key->size + size > key->max) {
 		size_t max = 2 * key->max + size + 256;
@@ -43,12 +43,12 @@ static void add(struct key *key, const void *data, size_t size)
 
 static void add_number(struct key *key, uint64_t number)
 {
-	add(key, &number, sizeof(number));
+	add_bytes(key, &number, sizeof(number));
 }
 
 static void add_text(struct key *key, const char *text)
 {
-	add(key, text ? text : "", text ? strlen(text) + 1 : 1);
+	add_bytes(key, text ? text : "", text ? strlen(text) + 1 : 1);
 	add_number(key, text != NULL);
 }
 
@@ -56,7 +56,7 @@ static void add_nodes(struct key *key, const int *node, int n)
 {
 	add_number(key, (uint64_t)n);
 	if (n)
-		add(key, node, (size_t)n * sizeof(*node));
+		add_bytes(key, node, (size_t)n * sizeof(*node));
 }
 
 /* Eight nodes a byte. */
@@ -76,16 +76,17 @@ static void make_key(const struct cpl_decide_request *req,
 {
 	const struct cpl_placement_request *place = &req->place;
 
-	add_text(key, req->policy);
+	add_number(key, (uintptr_t)req->wish.policy);
+	add_text(key, req->wish.option);
 	add_number(key, (uintptr_t)profile);
-	add_number(key, (uint64_t)req->objective);
+	add_number(key, (uint64_t)req->wish.objective);
 	add_number(key, (uint64_t)req->order);
-	add_text(key, req->keep_whole);
-	add_number(key, (uint64_t)req->keep_price);
+	add_text(key, req->wish.keep.name);
+	add_number(key, (uint64_t)req->wish.keep_price);
 	add_number(key, (uint64_t)req->ranks_per_node);
-	add_number(key, (uintptr_t)req->mapper);
+	add_number(key, (uintptr_t)req->wish.mapper);
 	add_number(key, req->grown && req->grown->n);
-	add_text(key, req->map_option ? req->map_option : "");
+	add_text(key, req->wish.map_option);
 	add_nodes(key, req->stock, req->stock ? place->n_nodes_wanted : 0);
 	add_number(key, place->seed);
 	add_number(key, (uint64_t)place->n_nodes_wanted);
@@ -101,28 +102,28 @@ static void memo_free(struct memo *memo)
 	free(memo);
 }
 
-void engine_memo_forget(struct cpl_engine *engine)
+void engine_memo_forget(struct desk *desk)
 {
-	while (engine->memo) {
-		struct memo *next = engine->memo->next;
+	while (desk->memo) {
+		struct memo *next = desk->memo->next;
 
-		memo_free(engine->memo);
-		engine->memo = next;
+		memo_free(desk->memo);
+		desk->memo = next;
 	}
 }
 
 /* The entry with this key, as the newest. */
-static struct memo *recall(struct cpl_engine *engine, const struct key *key)
+static struct memo *recall(struct desk *desk, const struct key *key)
 {
-	for (struct memo **at = &engine->memo; *at; at = &(*at)->next) {
+	for (struct memo **at = &desk->memo; *at; at = &(*at)->next) {
 		struct memo *found = *at;
 
 		if (found->key.size != key->size ||
 		    memcmp(found->key.byte, key->byte, key->size))
 			continue;
 		*at = found->next;
-		found->next = engine->memo;
-		engine->memo = found;
+		found->next = desk->memo;
+		desk->memo = found;
 		return found;
 	}
 	return NULL;
@@ -130,20 +131,20 @@ static struct memo *recall(struct cpl_engine *engine, const struct key *key)
 
 /* One that the clock cut is no answer to remember: it was kept for its caller,
  * as the newest. */
-static void forget_cut(struct cpl_engine *engine)
+static void forget_cut(struct desk *desk)
 {
-	struct memo *memo = engine->memo;
+	struct memo *memo = desk->memo;
 
 	if (!memo || !memo->decision.cut_short)
 		return;
-	engine->memo = memo->next;
+	desk->memo = memo->next;
 	memo_free(memo);
 }
 
 /* What exceeds the limits, but for the newest. */
-static void shrink(struct cpl_engine *engine)
+static void shrink(struct desk *desk)
 {
-	struct memo *last = engine->memo;
+	struct memo *last = desk->memo;
 	size_t bytes = last->bytes;
 
 	for (int n = 1; last->next; n++, last = last->next) {
@@ -177,7 +178,7 @@ struct memo *engine_memo_next(struct memo *memo, size_t *bytes)
 }
 
 const struct cpl_decision *
-engine_memo_decide(struct cpl_engine *engine,
+engine_memo_decide(struct desk *desk, const struct ledger *ledger,
                    const struct cpl_decide_request *req,
                    struct cpl_profile *profile, struct cpl_error *err)
 {
@@ -188,16 +189,17 @@ engine_memo_decide(struct cpl_engine *engine,
 		return NULL;
 	}
 	/* Running jobs whose load is yet to come are no state to remember. */
-	if (!engine->settled)
-		engine_memo_forget(engine);
-	forget_cut(engine);
+	if (!ledger->settled || desk->memo_state != ledger->state)
+		engine_memo_forget(desk);
+	desk->memo_state = ledger->state;
+	forget_cut(desk);
 	make_key(req, profile, &memo->key);
 	if (memo->key.failed) {
 		cpl_fail_memory(err);
 		goto fail;
 	}
-	found = recall(engine, &memo->key);
-	cpl_count(&engine->counters,
+	found = recall(desk, &memo->key);
+	cpl_count(&desk->clerk->counters,
 	          found ? CPL_COUNT_CACHE_HIT : CPL_COUNT_CACHE_MISS);
 	if (found) {
 		memo_free(memo);
@@ -207,9 +209,9 @@ engine_memo_decide(struct cpl_engine *engine,
 		goto fail;
 	memo->profile = profile ? cpl_profile_hold(profile) : NULL;
 	memo->bytes = bytes_of(memo);
-	memo->next = engine->memo;
-	engine->memo = memo;
-	shrink(engine);
+	memo->next = desk->memo;
+	desk->memo = memo;
+	shrink(desk);
 	return &memo->decision;
 fail:
 	memo_free(memo);

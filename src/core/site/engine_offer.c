@@ -7,7 +7,7 @@
 
 bool engine_offers(const struct deciding *d, int host)
 {
-	return d->engine->host_node[host] >= 0 && d->offer[host] &&
+	return d->desk->host_node[host] >= 0 && d->offer[host] &&
 	       d->offer[host] >= d->size.cpus;
 }
 
@@ -119,7 +119,7 @@ int engine_measure(struct deciding *d)
 	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
 		goto out;
 	for (int i = 0; i < d->req->n_hosts; i++)
-		if (d->engine->host_node[i] < 0)
+		if (d->desk->host_node[i] < 0)
 			d->cpus[i] = 0;
 	for (int i = 0; i < d->req->n_required; i++)
 		required[d->req->required[i]] = 1;

@@ -17,11 +17,10 @@ static const char *const word[] = {
 };
 
 /* What is known of jobs of that user and profile, or NULL. */
-static struct shown *find(struct cpl_engine *engine, uint32_t uid,
-                          const char *profile)
+static struct shown *find(struct desk *desk, uint32_t uid, const char *profile)
 {
-	for (int i = 0; i < engine->n_shown; i++) {
-		struct shown *shown = &engine->shown[i];
+	for (int i = 0; i < desk->n_shown; i++) {
+		struct shown *shown = &desk->shown[i];
 
 		if (shown->uid == uid && !strcmp(shown->profile, profile))
 			return shown;
@@ -29,16 +28,16 @@ static struct shown *find(struct cpl_engine *engine, uint32_t uid,
 	return NULL;
 }
 
-static void remember(struct cpl_engine *engine, const struct cpl_record *record,
+static void remember(struct desk *desk, const struct cpl_record *record,
                      enum cpl_order order)
 {
-	struct shown *shown = find(engine, record->uid, record->profile);
+	struct shown *shown = find(desk, record->uid, record->profile);
 
 	if (!shown && strlen(record->profile) < sizeof(shown->profile)) {
-		shown = &engine->shown[engine->next_shown];
-		engine->next_shown = (engine->next_shown + 1) % ENGINE_SHOWN;
-		if (engine->n_shown < ENGINE_SHOWN)
-			engine->n_shown++;
+		shown = &desk->shown[desk->next_shown];
+		desk->next_shown = (desk->next_shown + 1) % ENGINE_SHOWN;
+		if (desk->n_shown < ENGINE_SHOWN)
+			desk->n_shown++;
 		shown->uid = record->uid;
 		strcpy(shown->profile, record->profile);
 	}
@@ -57,28 +56,26 @@ static bool tells(const struct cpl_record *record)
 	        !strcmp(by, CPL_REACH_BY_NONE));
 }
 
-void engine_reach_shown(struct cpl_engine *engine, struct running *job,
+void engine_reach_shown(struct desk *desk, struct running *job,
                         enum cpl_order order)
 {
 	struct cpl_record *record = job->record;
 	const char *then = record->order_arrived;
 
-	/* A job with one step that took it may have others beside. */
+	/* A job with one step that took it may have others besides. */
 	if (!tells(record) ||
 	    (then &&
 	     (order != CPL_ORDER_REACHES || !strcmp(then, CPL_REACH_YES))) ||
 	    engine_set(&record->order_arrived, word[order]))
 		return;
-	remember(engine, record, order);
-	cpl_record_dir_write(engine->records, record);
+	remember(desk, record, order);
+	cpl_record_dir_write(desk->clerk->records, record);
 }
 
-void engine_reach_restore(struct cpl_engine *engine,
-                          const struct cpl_record *record)
+void engine_reach_restore(struct desk *desk, const struct cpl_record *record)
 {
 	if (record->order_arrived && tells(record))
-		remember(engine, record,
-		         cpl_order_named(record->order_arrived));
+		remember(desk, record, cpl_order_named(record->order_arrived));
 }
 
 /* What can be said, and by what. */
@@ -98,7 +95,7 @@ static enum cpl_order by_what(const struct deciding *d, const char **by)
 	*by = CPL_REACH_BY_SRUN;
 	if (!req->batch)
 		return CPL_ORDER_REACHES;
-	shown = find(d->engine, req->job.uid, d->want.profile.value);
+	shown = find(d->desk, req->job.uid, d->want.profile.value);
 	*by = shown ? CPL_REACH_BY_STEP : CPL_REACH_BY_NONE;
 	return shown ? shown->order : CPL_ORDER_MAY;
 }

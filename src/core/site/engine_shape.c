@@ -6,18 +6,18 @@
 #include "site/engine_deciding.h"
 
 /* What chooses the nodes of others as it did those of the record, or NULL. The
- * scheduler's own nodes are beside whatever policy there is. */
+ * scheduler's own nodes stand next to whatever policy there is. */
 static const struct cpl_placement_policy *policy_of(const char *name)
 {
 	return strcmp(name, cpl_placement_stock.name)
-	               ? cpl_placement_named(name)
+	               ? cpl_placement_find(NULL, name, NULL)
 	               : &cpl_placement_linear;
 }
 
-void engine_shape_note(struct cpl_engine *engine, int64_t array,
+void engine_shape_note(struct desk *desk, int64_t array,
                        const struct cpl_record *record)
 {
-	struct shape *shape = &engine->shape;
+	struct shape *shape = &desk->shape;
 	const struct cpl_placement_policy *policy = NULL;
 
 	/* What it was a search for, and what stands by itself. */
@@ -28,27 +28,28 @@ void engine_shape_note(struct cpl_engine *engine, int64_t array,
 	if (!policy || !policy->place)
 		return;
 	*shape = (struct shape){.array = array,
-	                        .pass = engine->pass,
-	                        .policy = policy->name,
+	                        .pass = desk->pass,
+	                        .policy = policy,
 	                        .seed = record->seed};
 }
 
-bool engine_shape_known(const struct cpl_engine *engine, int64_t array)
+bool engine_shape_known(const struct desk *desk, int64_t array)
 {
-	const struct shape *shape = &engine->shape;
+	const struct shape *shape = &desk->shape;
 
 	return shape->policy && array && shape->array == array &&
-	       shape->pass == engine->pass;
+	       shape->pass == desk->pass;
 }
 
-const char *engine_policy(const struct deciding *d, uint64_t *seed)
+struct cpl_wish engine_wish(const struct deciding *d, uint64_t *seed)
 {
-	const struct shape *shape = &d->engine->shape;
+	const struct shape *shape = &d->desk->shape;
+	struct cpl_wish wish = d->want.wish;
 
-	if (!engine_shape_known(d->engine, d->req->array_id) ||
-	    d->out->record->keep_whole ||
-	    !cpl_placement_is_search(d->want.policy.value))
-		return d->want.policy.value;
+	if (!engine_shape_known(d->desk, d->req->array_id) || wish.keep.name ||
+	    !cpl_wish_searches(&wish))
+		return wish;
 	*seed = shape->seed;
-	return shape->policy;
+	wish.policy = shape->policy;
+	return wish;
 }

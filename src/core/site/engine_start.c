@@ -6,120 +6,7 @@
 
 #include "base/hostlist.h"
 #include "base/printable.h"
-#include "mapping/quick.h"
 #include "site/engine_internal.h"
-
-/* What an entry of the matrix takes to be evaluated, for all layouts that a
- * mapper is compared with. */
-#define ENTRY_NS 30
-
-/* Of hosts with as many ranks each, but for the last: what is kept of them. */
-static void use_groups(struct cpl_engine *engine, struct cpl_profile *profile,
-                       const struct cpl_mapper *mapper,
-                       struct cpl_map_request *req)
-{
-	const struct kept_groups *kept;
-	int each = req->slots[0], left = profile->ranks;
-
-	for (int h = 0; h < req->n_hosts; h++, left -= each)
-		if (req->slots[h] != (left < each ? left : each))
-			return;
-	kept = mapper == &cpl_mapper_quick
-	               ? engine_groups(engine, profile, mapper, each,
-	                               req->n_hosts)
-	               : NULL;
-	if (kept) {
-		req->block = &kept->block;
-		req->grown = &kept->grown;
-	}
-}
-
-int engine_map_ranks(struct cpl_engine *engine,
-                     struct cpl_profile *profile,
-                     const struct cpl_record *record, const int *node,
-                     const int *slots, const int *turn, int n,
-                     struct cpl_map_result *out, struct cpl_error *err)
-{
-	const char *mapping = record->mapping ? record->mapping : "linear";
-	const struct snapshot *now = engine->snapshot;
-	int64_t deadline = engine_deadline(engine), n_slots = 0;
-	/* What the mapper leaves is evaluated after it. */
-	int64_t until = deadline - ENTRY_NS * profile->comm->n_entries;
-	struct cpl_error why = {""};
-	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, &why);
-	enum cpl_objective objective = now->config->objective;
-	int rc = -1;
-
-	/* A record that was read may state none. */
-	if (!mapper ||
-	    (record->objective &&
-	     cpl_objective_parse(record->objective, &objective, &why)))
-		goto out;
-	if (engine_expired(&deadline)) {
-		cpl_fail(&why, "no time is left of MaxPassTime");
-		goto out;
-	}
-	/* A step has a task in every slot. */
-	for (int i = 0; i < n; i++)
-		n_slots += slots[i];
-	if (n_slots != profile->comm->ranks) {
-		cpl_fail(&why, "%lld slots on %d hosts, but %d ranks",
-		         (long long)n_slots, n, profile->comm->ranks);
-		goto out;
-	}
-	struct cpl_map_request req = {
-	        .net = now->net,
-	        .routing = now->routing,
-	        .comm = profile->comm,
-	        .graph = profile->graph,
-	        .n_hosts = n,
-	        .host = node,
-	        .slots = slots,
-	        /* Blocks on the nodes as they were chosen are asked for then. */
-	        .turn = mapper == &cpl_mapper_linear ? NULL : turn,
-	        .background = engine_background_of(engine, profile, NULL,
-	                                           deadline, &why),
-	        .rates = engine_rates_by(engine, objective, deadline, &why),
-	        .objective = objective,
-	        .option = cpl_mapper_option(mapping),
-	        .seed = now->config->seed,
-	        .expired = engine_expired,
-	        .expired_arg = &until,
-	};
-	use_groups(engine, profile, mapper, &req);
-	if (!why.text[0])
-		rc = cpl_map(mapper, &req, out, &why);
-out:
-	if (rc)
-		cpl_fail(err, "%s", why.text);
-	return rc;
-}
-
-const struct cpl_mapper *engine_order(const struct cpl_record *record)
-{
-	const struct cpl_mapper *mapper =
-	        record->mapping && !record->profile && !record->own_order &&
-	                        record->outcome != CPL_OUTCOME_OBSERVED
-	                ? cpl_mapper_find(record->mapping, NULL)
-	                : NULL;
-
-	return mapper && mapper->flags & CPL_MAPPER_HOSTS ? mapper : NULL;
-}
-
-int engine_order_ranks(const struct cpl_engine *engine,
-                       const struct cpl_mapper *order, const int *node,
-                       const int *slots, int n, int *rank_host,
-                       struct cpl_error *err)
-{
-	struct cpl_map_request req = {
-	        .net = engine->snapshot->net,
-	        .n_hosts = n,
-	        .host = node,
-	        .slots = slots,
-	};
-
-	return cpl_mapper_map(order, &req, rank_host, err);
-}
 
 /* What a job has got, its hosts in the order of its ranks. */
 struct allocation {
@@ -144,14 +31,13 @@ static void allocation_free(struct allocation *a)
 }
 
 /* at[host] = position in order[], -1 elsewhere; -1: a host is unknown. */
-static int positions(const struct cpl_engine *engine, const int *order, int n,
-                     int *at)
+static int positions(const struct desk *desk, const int *order, int n, int *at)
 {
-	for (int i = 0; i < engine->n_hosts; i++)
+	for (int i = 0; i < desk->n_hosts; i++)
 		at[i] = -1;
 	for (int i = 0; i < n; i++) {
-		if (order[i] < 0 || order[i] >= engine->n_hosts ||
-		    !engine->host_name[order[i]])
+		if (order[i] < 0 || order[i] >= desk->n_hosts ||
+		    !desk->host_name[order[i]])
 			return -1;
 		at[order[i]] = i;
 	}
@@ -189,8 +75,7 @@ static void lay_out(const struct cpl_engine_allocation *job, const int *at,
 	out->ranks = ranks;
 }
 
-static int allocate(const struct cpl_engine *engine,
-                    const struct decided *decided,
+static int allocate(const struct desk *desk, const struct decided *decided,
                     const struct cpl_engine_allocation *job,
                     struct allocation *out, struct cpl_error *err)
 {
@@ -199,7 +84,7 @@ static int allocate(const struct cpl_engine *engine,
 	const int *order = observed || decided->n_order != n ? job->host
 	                                                     : decided->order;
 	int ranks = ranks_to_lay_out(decided, n), rc = -1;
-	int *at = malloc(((size_t)engine->n_hosts + 1) * sizeof(int));
+	int *at = malloc(((size_t)desk->n_hosts + 1) * sizeof(int));
 
 	out->n = n;
 	out->name = malloc(((size_t)n + 1) * sizeof(char *));
@@ -212,14 +97,13 @@ static int allocate(const struct cpl_engine *engine,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (positions(engine, order, n, at)) {
+	if (positions(desk, order, n, at)) {
 		cpl_fail(err, "the table of hosts is not known");
 		goto out;
 	}
 	for (int i = 0; i < n; i++) {
-		out->name[i] = engine->host_name[order[i]];
-		out->node[i] =
-		        engine->host_node ? engine->host_node[order[i]] : -1;
+		out->name[i] = desk->host_name[order[i]];
+		out->node[i] = desk->host_node ? desk->host_node[order[i]] : -1;
 		out->turn[i] = at[job->host[i]];
 	}
 	lay_out(job, at, ranks, out);
@@ -261,16 +145,20 @@ static int keep_order(struct cpl_record *record, const struct allocation *real)
 
 /* How long it will communicate there; it is not on record where that cannot be
  * told in time. */
-static void judge(struct cpl_engine *engine, struct decided *decided,
-                  const struct allocation *real)
+static void judge(struct desk *desk, struct ledger *ledger,
+                  struct decided *decided, const struct allocation *real)
 {
-	int64_t deadline = engine_deadline(engine);
+	const struct cpl_scene_job job = engine_scene_job(decided->profile, 0);
+	int64_t deadline = engine_deadline(desk);
 	struct cpl_times_result times;
+	struct cpl_scene *scene;
 
 	if (!decided->profile || decided->profile->ranks != real->ranks ||
-	    engine_expired(&deadline) ||
-	    engine_judge(engine, decided->profile, real->node, real->n,
-	                 real->rank_host, 0, deadline, &times, NULL))
+	    engine_expired(&deadline))
+		return;
+	scene = engine_scene(ledger, NULL, deadline, NULL);
+	if (!scene || cpl_scene_judge(scene, &job, real->node, real->n,
+	                              real->rank_host, &times, NULL))
 		return;
 	decided->record->seconds = times.seconds;
 	decided->record->alone_seconds = times.alone;
@@ -326,8 +214,9 @@ static bool as_decided(const struct decided *decided, struct allocation *real)
 }
 
 /* The layout of a job on its real hosts; without one record->ranks is 0. */
-static int map_ranks(struct cpl_engine *engine, struct decided *decided,
-                     struct allocation *real, struct cpl_error *err)
+static int map_ranks(struct desk *desk, struct ledger *ledger,
+                     struct decided *decided, struct allocation *real,
+                     struct cpl_error *err)
 {
 	struct cpl_record *record = decided->record;
 	const struct cpl_mapper *order = engine_order(record);
@@ -346,12 +235,12 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 	record->mapping_kept_default = true;
 	if (order)
 		record->mapping_kept_default = engine_order_ranks(
-		        engine, order, real->node, real->slots, real->n,
-		        real->rank_host, err);
+		        desk->snapshot->net, order, real->node, real->slots,
+		        real->n, real->rank_host, err);
 	else if (!as_decided(decided, real) && decided->profile &&
-	         !engine_map_ranks(engine, decided->profile, record, real->node,
-	                           real->slots, real->turn, real->n, &result,
-	                           err)) {
+	         !engine_map_ranks(desk, ledger, decided->profile, record,
+	                           real->node, real->slots, real->turn, real->n,
+	                           &result, err)) {
 		memcpy(real->rank_host, result.rank_host,
 		       (size_t)ranks * sizeof(int));
 		record->mapping_kept_default = result.kept_default;
@@ -360,7 +249,7 @@ static int map_ranks(struct cpl_engine *engine, struct decided *decided,
 		cpl_map_result_free(&result);
 	}
 	if (!(record->seconds > 0))
-		judge(engine, decided, real);
+		judge(desk, ledger, decided, real);
 	return set_rank_host(record, real->rank_host, ranks)
 	               ? cpl_fail_memory(err)
 	               : 0;
@@ -474,9 +363,9 @@ static int as_it_runs(struct cpl_record *record, const struct allocation *real)
 }
 
 /* What the record says before it is written. */
-static int fill_record(struct cpl_engine *engine, struct decided *decided,
-                       struct allocation *real, bool own_order,
-                       struct cpl_error *err)
+static int fill_record(struct desk *desk, struct ledger *ledger,
+                       struct decided *decided, struct allocation *real,
+                       bool own_order, struct cpl_error *err)
 {
 	struct cpl_record *record = decided->record;
 	bool observed = record->outcome == CPL_OUTCOME_OBSERVED;
@@ -491,22 +380,22 @@ static int fill_record(struct cpl_engine *engine, struct decided *decided,
 	if (own_order)
 		return keep_order(record, real) ? cpl_fail_memory(err) : 0;
 	/* A job whose ranks are not mapped has its record all the same. */
-	map_ranks(engine, decided, real, err);
+	map_ranks(desk, ledger, decided, real, err);
 	return 0;
 }
 
 /* That a limit of the site was reached is news, no fault. */
-static enum cpl_engine_log level(struct cpl_engine *engine,
-                                 const struct cpl_error *err)
+static enum cpl_engine_log level(struct desk *desk, const struct cpl_error *err)
 {
-	int64_t deadline = engine_deadline(engine);
+	int64_t deadline = engine_deadline(desk);
 
 	return engine_expired(&deadline) && !cpl_error_is_memory(err)
 	               ? CPL_ENGINE_INFO
 	               : CPL_ENGINE_ERROR;
 }
 
-static void start(struct cpl_engine *engine, struct decided *decided,
+static void start(struct desk *desk, struct ledger *ledger,
+                  struct decided *decided,
                   const struct cpl_engine_allocation *got,
                   struct cpl_engine_notice *notice)
 {
@@ -520,21 +409,21 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 	record->job = got->id;
 	if (got->shown_as && engine_set(&record->shown_as, got->shown_as))
 		cpl_fail_memory(&err);
-	if (allocate(engine, decided, got, &real, &err) ||
-	    fill_record(engine, decided, &real, got->own_order, &err))
+	if (allocate(desk, decided, got, &real, &err) ||
+	    fill_record(desk, ledger, decided, &real, got->own_order, &err))
 		goto out;
-	cpl_count(&engine->counters, placed     ? CPL_COUNT_START_PLACED
-	                             : observed ? CPL_COUNT_START_OBSERVED
-	                                        : CPL_COUNT_START_STOCK);
+	cpl_count(&desk->clerk->counters, placed     ? CPL_COUNT_START_PLACED
+	                                  : observed ? CPL_COUNT_START_OBSERVED
+	                                             : CPL_COUNT_START_STOCK);
 	describe(record, notice->text, sizeof(notice->text));
-	notice->comment = engine->snapshot->config->admin_comment;
-	cpl_record_dir_write(engine->records, record);
+	notice->comment = desk->snapshot->config->admin_comment;
+	cpl_record_dir_write(desk->clerk->records, record);
 	if (observed && as_it_runs(record, &real)) {
 		cpl_fail_memory(&err);
 		goto out;
 	}
 	decided->record = NULL;
-	job = engine_running_add(engine, record, decided->profile);
+	job = engine_running_add(ledger, record, decided->profile);
 	decided->profile = NULL;
 	if (!job) {
 		cpl_fail_memory(&err);
@@ -545,7 +434,7 @@ static void start(struct cpl_engine *engine, struct decided *decided,
 	                  (placed || job->traffic || job->ordered);
 out:
 	if (err.text[0])
-		engine_log(engine, level(engine, &err),
+		engine_log(desk->clerk, level(desk, &err),
 		           "ranks of job %lld are not mapped: %s",
 		           (long long)got->id, err.text);
 	allocation_free(&real);
@@ -553,10 +442,10 @@ out:
 
 /* Nothing was decided on the nodes; but an order of ranks along the network may
  * be wanted. NULL: it is not, or memory is out. */
-static struct decided *order_only(const struct cpl_engine *engine,
+static struct decided *order_only(const struct desk *desk,
                                   const struct cpl_engine_allocation *got)
 {
-	const struct snapshot *now = engine->snapshot;
+	const struct snapshot *now = desk->snapshot;
 	struct cpl_job_facts job = got->job;
 	struct cpl_resolved want;
 	struct decided *out;
@@ -569,7 +458,7 @@ static struct decided *order_only(const struct cpl_engine *engine,
 		return NULL;
 	out = calloc(1, sizeof(*out));
 	if (out)
-		out->record = engine_record_new(engine, &job, &want);
+		out->record = engine_record_new(now, &job, &want);
 	if (out && out->record && engine_order(out->record) &&
 	    !engine_set(&out->record->reason, "no policy is asked for")) {
 		out->record->ranks = got->ranks;
@@ -581,7 +470,8 @@ static struct decided *order_only(const struct cpl_engine *engine,
 }
 
 /* In the time of its user. */
-static void begin(struct cpl_engine *engine, struct decided *decided,
+static void begin(struct desk *desk, struct ledger *ledger,
+                  struct decided *decided,
                   const struct cpl_engine_allocation *got,
                   struct cpl_engine_notice *notice)
 {
@@ -589,12 +479,12 @@ static void begin(struct cpl_engine *engine, struct decided *decided,
 	const struct cpl_mapper *mapper =
 	        record->mapping ? cpl_mapper_find(record->mapping, NULL) : NULL;
 
-	engine_for(engine, engine_user_of(&got->job),
-	           engine_size(engine, got->array_id, record->ranks,
-	                       got->n_hosts, mapper));
+	engine_for(desk, engine_user_of(&got->job),
+	           engine_size(desk, got->array_id, record->ranks, got->n_hosts,
+	                       mapper));
 	if (got->array_id)
-		engine_shape_note(engine, got->array_id, record);
-	start(engine, decided, got, notice);
+		engine_shape_note(desk, got->array_id, record);
+	start(desk, ledger, decided, got, notice);
 }
 
 void cpl_engine_start(struct cpl_engine *engine,
@@ -606,18 +496,19 @@ void cpl_engine_start(struct cpl_engine *engine,
 
 	*notice = (struct cpl_engine_notice){.comment = false};
 	engine_adopt(engine);
-	decided = engine_decided_take(engine, job->id);
+	decided = engine_decided_take(&engine->desk, job->id);
 	if (!decided && job->array_id && job->array_id != job->id)
-		decided = engine_decided_take(engine, job->array_id);
-	if (engine->snapshot && engine->snapshot->net) {
+		decided = engine_decided_take(&engine->desk, job->array_id);
+	if (engine->desk.snapshot && engine->desk.snapshot->net) {
 		if (!decided)
-			decided = order_only(engine, job);
+			decided = order_only(&engine->desk, job);
 		else if (!same_hosts(decided, job)) {
 			engine_decided_free(decided);
 			decided = NULL;
 		}
 		if (decided)
-			begin(engine, decided, job, notice);
+			begin(&engine->desk, &engine->ledger, decided, job,
+			      notice);
 	}
 	engine_decided_free(decided);
 	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
@@ -631,19 +522,19 @@ void cpl_engine_resized(struct cpl_engine *engine, int64_t id, const int *host,
 	char **name = NULL;
 
 	engine_adopt(engine);
-	job = engine_running_find(engine, id);
-	name = job ? engine_host_names(engine, host, n_hosts) : NULL;
+	job = engine_running_find(&engine->ledger, id);
+	name = job ? engine_host_names(&engine->desk, host, n_hosts) : NULL;
 	if (!job)
 		goto out;
 	job->has_layout = false;
 	job->record->ranks = 0;
-	engine_running_changed(engine, job);
+	engine_running_changed(&engine->ledger, job);
 	if (engine_record_hosts(job->record, name, n_hosts))
-		engine_log(engine, CPL_ENGINE_ERROR,
+		engine_log(&engine->clerk, CPL_ENGINE_ERROR,
 		           "out of memory: the record of job %lld keeps its "
 		           "former hosts",
 		           (long long)id);
-	cpl_record_dir_write(engine->records, job->record);
+	cpl_record_dir_write(engine->clerk.records, job->record);
 out:
 	free(name);
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
@@ -655,10 +546,10 @@ void cpl_engine_suspended(struct cpl_engine *engine, int64_t id, bool stands)
 	struct running *job;
 
 	engine_adopt(engine);
-	job = engine_running_find(engine, id);
+	job = engine_running_find(&engine->ledger, id);
 	if (job && job->suspended != stands) {
 		job->suspended = stands;
-		engine_running_count(engine, job);
+		engine_running_count(&engine->ledger, job, NULL);
 	}
 	engine_leave(engine, CPL_TIME_HELD_OTHER, entered, 0);
 }
@@ -669,11 +560,11 @@ void cpl_engine_end(struct cpl_engine *engine, int64_t id)
 	struct running *job;
 
 	engine_adopt(engine);
-	engine_decided_free(engine_decided_take(engine, id));
-	job = engine_running_find(engine, id);
+	engine_decided_free(engine_decided_take(&engine->desk, id));
+	job = engine_running_find(&engine->ledger, id);
 	if (job) {
-		engine_running_remove(engine, job);
-		cpl_record_dir_end(engine->records, id);
+		engine_running_remove(&engine->ledger, job);
+		cpl_record_dir_end(engine->clerk.records, id);
 	}
 	engine_leave(engine, CPL_TIME_HELD_END, entered, 0);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "site/handed.h"
 #include "site/engine_internal.h"
 #include "site/launch.h"
 
@@ -96,14 +97,6 @@ static int as_laid_out(const struct running *job,
 	return 0;
 }
 
-void engine_step_order_free(struct step_order *order)
-{
-	free(order->node);
-	free(order->slots);
-	free(order->rank_host);
-	*order = (struct step_order){0};
-}
-
 static int *copy(const int *from, int n)
 {
 	int *to = malloc(((size_t)n + 1) * sizeof(*to));
@@ -162,8 +155,8 @@ static void in_job_order(const struct running *job,
 }
 
 /* Mapped as at its start: the job itself is no background. */
-static int map_beside_others(struct cpl_engine *engine, struct running *job,
-                             struct cpl_profile *profile,
+static int map_beside_others(struct desk *desk, struct ledger *ledger,
+                             struct running *job, struct cpl_profile *profile,
                              const int *node, const int *slots, int n,
                              struct cpl_map_result *result,
                              struct cpl_error *err)
@@ -172,16 +165,16 @@ static int map_beside_others(struct cpl_engine *engine, struct running *job,
 	int rc;
 
 	job->suspended = true;
-	engine_running_count(engine, job);
-	rc = engine_map_ranks(engine, profile, job->record, node, slots, NULL,
-	                      n, result, err);
+	engine_running_count(ledger, job, NULL);
+	rc = engine_map_ranks(desk, ledger, profile, job->record, node, slots,
+	                      NULL, n, result, err);
 	job->suspended = stood;
-	engine_running_count(engine, job);
+	engine_running_count(ledger, job, NULL);
 	return rc;
 }
 
 /* Mapped anew, for other counts or after a step in another order. */
-static int mapped(struct cpl_engine *engine, struct running *job,
+static int mapped(struct desk *desk, struct ledger *ledger, struct running *job,
                   const struct step_hosts *hosts, int *rank_host,
                   struct cpl_error *err)
 {
@@ -195,16 +188,16 @@ static int mapped(struct cpl_engine *engine, struct running *job,
 		return 0;
 	}
 	node = calloc(3 * ((size_t)n + 1), sizeof(int));
-	profile = engine_running_profile(engine, job, engine_deadline(engine),
-	                                 err);
+	profile =
+	        engine_running_profile(ledger, job, engine_deadline(desk), err);
 	if (!node) {
 		cpl_fail_memory(err);
 	} else if (profile) {
 		int *slots = node + n, *at = slots + n;
 
 		in_job_order(job, hosts, node, slots, at);
-		rc = map_beside_others(engine, job, profile, node, slots, n,
-		                       &result, err);
+		rc = map_beside_others(desk, ledger, job, profile, node, slots,
+		                       n, &result, err);
 	}
 	if (!rc) {
 		int *at = node + 2 * n;
@@ -219,37 +212,12 @@ static int mapped(struct cpl_engine *engine, struct running *job,
 	return rc;
 }
 
-int engine_permute(const struct cpl_engine_step *step, const int *rank_host,
-                   struct cpl_error *err)
-{
-	int *used = calloc((size_t)step->n_hosts + 1, sizeof(int));
-	int rc = -1;
-
-	if (!used)
-		return cpl_fail_memory(err);
-	for (int r = 0; r < step->ranks; r++)
-		used[rank_host[r]]++;
-	for (int i = 0; i < step->n_hosts; i++)
-		if (used[i] != step->tasks[i]) {
-			cpl_fail(err, "the step has other counts per node "
-			              "than the job's layout");
-			goto out;
-		}
-	memset(used, 0, (size_t)step->n_hosts * sizeof(int));
-	for (int r = 0; r < step->ranks; r++)
-		step->ids[rank_host[r]][used[rank_host[r]]++] = (uint32_t)r;
-	rc = 0;
-out:
-	free(used);
-	return rc;
-}
-
 /*
  * This is how the job's ranks run now: for its record and its load. Without
  * memory the former order stays on record. Ours is kept meanwhile: mapped anew,
  * in another order of hosts, it need not come out the same.
  */
-static void note_order(struct cpl_engine *engine, struct running *job,
+static void note_order(struct ledger *ledger, struct running *job,
                        const struct cpl_engine_step *step,
                        const struct step_hosts *hosts, bool own)
 {
@@ -287,8 +255,8 @@ static void note_order(struct cpl_engine *engine, struct running *job,
 		free(job->plan);
 		job->plan = NULL;
 	}
-	engine_running_changed(engine, job);
-	cpl_record_dir_write(engine->records, record);
+	engine_running_changed(ledger, job);
+	cpl_record_dir_write(ledger->clerk->records, record);
 out:
 	free(host);
 	free(order);
@@ -297,11 +265,11 @@ out:
 /* A step with an order of its own, or other ranks, tells of the launcher where it
  * is on all nodes. A task of each is a daemon of mpirun, which may read the host
  * file. */
-static void refuses(struct cpl_engine *engine, struct running *job,
+static void refuses(struct desk *desk, struct running *job,
                     const struct cpl_engine_step *step)
 {
 	if (step->n_hosts == job->record->n_hosts)
-		engine_reach_shown(engine, job,
+		engine_reach_shown(desk, job,
 		                   step->ranks == step->n_hosts &&
 		                                   !step->own_order
 		                           ? CPL_ORDER_MAY
@@ -325,8 +293,9 @@ static bool follows(const struct running *job,
 	return true;
 }
 
-static int lay_out(struct cpl_engine *engine, struct running *job,
-                   const struct cpl_engine_step *step, struct cpl_error *err)
+static int lay_out(struct desk *desk, struct ledger *ledger,
+                   struct running *job, const struct cpl_engine_step *step,
+                   struct cpl_error *err)
 {
 	struct step_hosts hosts = {0};
 	struct cpl_error why = {""};
@@ -337,40 +306,40 @@ static int lay_out(struct cpl_engine *engine, struct running *job,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (step_hosts_get(engine->snapshot->net, step, job->record, &hosts,
-	                   err))
+	if (step_hosts_get(desk->snapshot->net, step, job->record, &hosts, err))
 		goto out;
 	if (step->own_order) {
 		if (follows(job, step, &hosts, rank_host))
-			engine_reach_shown(engine, job, CPL_ORDER_REACHES);
+			engine_reach_shown(desk, job, CPL_ORDER_REACHES);
 		else
-			refuses(engine, job, step);
+			refuses(desk, job, step);
 		if (!job->ordered)
-			note_order(engine, job, step, &hosts, true);
+			note_order(ledger, job, step, &hosts, true);
 		cpl_fail(err, "the order is the user's");
 		goto out;
 	}
 	if (job->ordered) {
-		rc = engine_order_ranks(engine, engine_order(job->record),
-		                        hosts.node, hosts.slots, hosts.n,
-		                        rank_host, &why);
-		rc = rc ? rc : engine_permute(step, rank_host, &why);
+		rc = engine_order_ranks(desk->snapshot->net,
+		                        engine_order(job->record), hosts.node,
+		                        hosts.slots, hosts.n, rank_host, &why);
+		rc = rc ? rc : cpl_step_permute(step, rank_host, &why);
 	} else if (job->own_order && !job->traffic) {
 		cpl_rank_groups_list_blocks(hosts.slots, hosts.n, step->ranks,
 		                            rank_host);
-		rc = engine_permute(step, rank_host, &why);
+		rc = cpl_step_permute(step, rank_host, &why);
 	} else if (!as_laid_out(job, &hosts, rank_host, &why)) {
-		rc = engine_permute(step, rank_host, &why);
+		rc = cpl_step_permute(step, rank_host, &why);
 	}
-	if (rc && job->traffic && !mapped(engine, job, &hosts, rank_host, &why))
-		rc = engine_permute(step, rank_host, &why);
+	if (rc && job->traffic &&
+	    !mapped(desk, ledger, job, &hosts, rank_host, &why))
+		rc = cpl_step_permute(step, rank_host, &why);
 	if (rc) {
 		cpl_fail(err, "%s", why.text);
 		goto out;
 	}
-	engine_reach_shown(engine, job, CPL_ORDER_REACHES);
+	engine_reach_shown(desk, job, CPL_ORDER_REACHES);
 	if (job->own_order)
-		note_order(engine, job, step, &hosts, false);
+		note_order(ledger, job, step, &hosts, false);
 out:
 	free(rank_host);
 	step_hosts_free(&hosts);
@@ -378,11 +347,11 @@ out:
 }
 
 /* What the step's nodes need to bind, or NULL. */
-static unsigned char *travels(struct cpl_engine *engine,
+static unsigned char *travels(struct desk *desk, const struct running *job,
                               const struct cpl_engine_step *step, size_t *size,
                               struct cpl_error *err)
 {
-	const struct cpl_config *config = engine->snapshot->config;
+	const struct cpl_config *config = desk->snapshot->config;
 	struct cpl_resolved want;
 	struct cpl_launch_step layout = {
 	        .ranks = step->ranks,
@@ -394,12 +363,12 @@ static unsigned char *travels(struct cpl_engine *engine,
 	struct cpl_store_answer found;
 	unsigned char *data;
 
-	cpl_resolve(config, engine->snapshot->net, &step->job, &want);
+	cpl_resolve(config, desk->snapshot->net, &step->job, &want);
 	if (!want.binding.value)
 		return NULL;
-	engine_find_profile(engine, &step->job, &want,
-	                    step->part ? 0 : step->ranks,
-	                    engine_deadline(engine), &found);
+	engine_step_profile(desk->clerk, job, config, &step->job, &want,
+	                    step->part ? 0 : step->ranks, engine_deadline(desk),
+	                    &found);
 	data = cpl_site_launch(config, &want, &found, &layout,
 	                       step->limit ? step->limit : CPL_LAUNCH_MAX_BYTES,
 	                       size, err);
@@ -416,21 +385,22 @@ void cpl_engine_step(struct cpl_engine *engine,
 
 	memset(out, 0, sizeof(*out));
 	engine_adopt(engine);
-	engine_for(engine, engine_user_of(&step->job), ENGINE_LARGE);
-	job = engine_running_find(engine, step->job.id);
-	if (job && (job->has_layout || job->ordered) && engine->snapshot &&
-	    engine->snapshot->net) {
+	engine_for(&engine->desk, engine_user_of(&step->job), ENGINE_LARGE);
+	job = engine_running_find(&engine->ledger, step->job.id);
+	if (job && (job->has_layout || job->ordered) && engine->desk.snapshot &&
+	    engine->desk.snapshot->net) {
 		if (!job->ordered && job->record->ranks != step->ranks) {
 			cpl_fail(&out->unchanged,
 			         "the step has %d tasks, the layout %d ranks",
 			         step->ranks, job->record->ranks);
-			refuses(engine, job, step);
+			refuses(&engine->desk, job, step);
 		} else {
-			out->changed =
-			        !lay_out(engine, job, step, &out->unchanged);
+			out->changed = !lay_out(&engine->desk, &engine->ledger,
+			                        job, step, &out->unchanged);
 		}
 	}
-	if (engine->snapshot)
-		out->data = travels(engine, step, &out->size, &out->travel);
+	if (engine->desk.snapshot)
+		out->data = travels(&engine->desk, job, step, &out->size,
+		                    &out->travel);
 	engine_leave(engine, CPL_TIME_HELD_STEP, entered, 0);
 }

@@ -20,7 +20,7 @@
 
 /* A text grows by a formatted piece, or stays as it is. */
 static void __attribute__((format(printf, 2, 3)))
-add(char **text, const char *fmt, ...)
+add_text(char **text, const char *fmt, ...)
 {
 	char *piece, *longer;
 	va_list ap;
@@ -39,20 +39,10 @@ add(char **text, const char *fmt, ...)
 	free(piece);
 }
 
-void cpl_verdict_free(struct cpl_verdict *verdict)
-{
-	free(verdict->message);
-	free(verdict->attach);
-	free(verdict->comment);
-	free(verdict->record);
-	free(verdict->store);
-	memset(verdict, 0, sizeof(*verdict));
-}
-
 static void refuse(struct cpl_verdict *verdict, const char *text)
 {
 	cpl_verdict_free(verdict);
-	add(&verdict->message, "commplace: %s", text);
+	add_text(&verdict->message, "commplace: %s", text);
 	verdict->refused = true;
 }
 
@@ -61,7 +51,7 @@ static void note(struct cpl_verdict *verdict, const char *text)
 	char *before = verdict->message, *both = NULL;
 
 	verdict->message = NULL;
-	add(&verdict->message, "commplace: %s", text);
+	add_text(&verdict->message, "commplace: %s", text);
 	if (before && verdict->message &&
 	    asprintf(&both, "%s\n%s", before, verdict->message) >= 0) {
 		free(verdict->message);
@@ -130,7 +120,7 @@ static void free_listing(struct cpl_request *head)
 
 /* Queue a look at a directory: the site's, or with `own` the user's; NULL:
  * there is none, or it cannot be. */
-static struct listing *begin_listing(struct cpl_engine *engine,
+static struct listing *begin_listing(struct clerk *clerk,
                                      const struct cpl_store_query *query,
                                      bool own)
 {
@@ -149,69 +139,67 @@ static struct listing *begin_listing(struct cpl_engine *engine,
 		free(l);
 		return NULL;
 	}
-	return cpl_worker_queue(engine->worker,
+	return cpl_worker_queue(clerk->worker,
 	                        own ? CPL_QUEUE_HOME : CPL_QUEUE_LOOK, &l->head,
 	                        true, NULL)
 	               ? NULL
 	               : l;
 }
 
-static bool may_name(struct cpl_engine *engine,
-                     const struct cpl_store_query *query,
+static bool may_name(struct clerk *clerk, const struct cpl_store_query *query,
                      const struct listing *l, int i)
 {
 	if (!l->stamp[i].mode)
 		return false;
 	if (l->own)
 		return l->stamp[i].uid == query->uid;
-	return cpl_store_may_read(engine->store, query, &l->stamp[i], NULL) > 0;
+	return cpl_store_may_read(clerk->store, query, &l->stamp[i], NULL) > 0;
 }
 
 /* What the user may name of a listing that has come by the deadline, behind
  * `begin`; how many, or -1: it has not. */
-static int add_names(struct cpl_engine *engine,
-                     const struct cpl_store_query *query, struct listing *l,
-                     const char *begin, char **text)
+static int add_names(struct clerk *clerk, const struct cpl_store_query *query,
+                     struct listing *l, const char *begin, char **text)
 {
 	int n = 0;
 
-	if (!l || !cpl_worker_wait(engine->worker, &l->head, query->deadline) ||
+	if (!l || !cpl_worker_wait(clerk->worker, &l->head, query->deadline) ||
 	    (l->n && !l->stamp))
 		return -1;
 	for (int i = 0; i < l->n; i++) {
-		if (!may_name(engine, query, l, i))
+		if (!may_name(clerk, query, l, i))
 			continue;
 		if (n < NAMES_SHOWN)
-			add(text, "%s%s", n ? ", " : begin, l->name[i]);
+			add_text(text, "%s%s", n ? ", " : begin, l->name[i]);
 		n++;
 	}
 	if (n > NAMES_SHOWN)
-		add(text, " and %d more", n - NAMES_SHOWN);
+		add_text(text, " and %d more", n - NAMES_SHOWN);
 	return n;
 }
 
 /* "; there are: ..." of what the user may read, and what is the user's own;
  * nothing of what takes long. */
-static void list_profiles(struct cpl_engine *engine,
+static void list_profiles(struct clerk *clerk,
                           const struct cpl_store_query *query, char **text)
 {
-	struct listing *site = begin_listing(engine, query, false);
-	struct listing *own = begin_listing(engine, query, true);
+	struct listing *site = begin_listing(clerk, query, false);
+	struct listing *own = begin_listing(clerk, query, true);
 	char *mine = NULL;
-	int n = add_names(engine, query, own, "; your own: ", &mine);
-	int of_site = add_names(engine, query, site, "; there are: ", text);
+	int n = add_names(clerk, query, own, "; your own: ", &mine);
+	int of_site = add_names(clerk, query, site, "; there are: ", text);
 
 	if (!of_site && n <= 0)
-		add(text, "; there are none");
+		add_text(text, "; there are none");
 	if (of_site >= 0)
-		add(text, " (commplace signature list)");
+		add_text(text, " (commplace signature list)");
 	if (n > 0 && mine)
-		add(text, "%s (commplace signature list --user)", mine);
+		add_text(text, "%s (commplace signature list --user)", mine);
 	free(mine);
 	if (site)
-		cpl_worker_drop(engine->worker, &site->head);
+		cpl_worker_drop(clerk->worker, &site->head);
 	if (own)
-		cpl_worker_drop(engine->worker, &own->head);
+		cpl_worker_drop(clerk->worker, &own->head);
 }
 
 static bool is_there(const struct cpl_store_answer *answer)
@@ -221,12 +209,12 @@ static bool is_there(const struct cpl_store_answer *answer)
 	       answer->found == CPL_FOUND_LOADING;
 }
 
-static struct cpl_store_query query_of(const struct cpl_engine *engine,
+static struct cpl_store_query query_of(const struct desk *desk,
                                        const struct cpl_submission *s,
                                        const char *name, enum cpl_whom whom,
                                        int64_t deadline)
 {
-	const struct cpl_config *config = engine->snapshot->config;
+	const struct cpl_config *config = desk->snapshot->config;
 
 	return (struct cpl_store_query){
 	        .dir = config->profile_dir,
@@ -244,17 +232,17 @@ static struct cpl_store_query query_of(const struct cpl_engine *engine,
  * What memory says serves, unless it is bad news: the file may have been put
  * right a moment ago.
  */
-static void find(struct cpl_engine *engine, const struct cpl_submission *s,
+static void find(struct desk *desk, const struct cpl_submission *s,
                  const char *name, enum cpl_whom whom, int64_t deadline,
                  struct cpl_store_answer *answer)
 {
 	struct cpl_store_query query =
-	        query_of(engine, s, name, whom, cpl_now() + BRIEF_NS);
+	        query_of(desk, s, name, whom, cpl_now() + BRIEF_NS);
 
 	if (query.deadline > deadline)
 		query.deadline = deadline;
 	for (int turn = 0; turn < 2; turn++) {
-		cpl_store_find(engine->store, &query, answer);
+		cpl_store_find(desk->clerk->store, &query, answer);
 		cpl_profile_drop(answer->profile);
 		answer->profile = NULL;
 		if (answer->found == CPL_FOUND_READY ||
@@ -273,12 +261,13 @@ static char *mismatch(const struct cpl_store_answer *found, bool reject)
 
 	if (found->found != CPL_FOUND_OTHER_RANKS)
 		return NULL;
-	add(&text, "%s%s", found->err.text,
-	    reject ? "; take the profile of that size or run it with as many "
-	             "ranks"
-	           : "; it is placed without the profile");
+	add_text(&text, "%s%s", found->err.text,
+	         reject ? "; take the profile of that size or run it with as "
+	                  "many "
+	                  "ranks"
+	                : "; it is placed without the profile");
 	if (*found->why.text)
-		add(&text, " (%s)", found->why.text);
+		add_text(&text, " (%s)", found->why.text);
 	return text;
 }
 
@@ -293,21 +282,24 @@ static char *unstated(const char *profile, const struct cpl_store_answer *found,
 	if (s->ranks || !s->max_implied || !ranks ||
 	    (ranks >= s->min_implied && ranks <= s->max_implied))
 		return NULL;
-	add(&text,
-	    "profile '%s' was recorded at %u ranks, the job states nodes but "
-	    "no tasks: its steps have %u unless they ask for others; add -n %u",
-	    profile, ranks,
-	    ranks < s->min_implied ? s->min_implied : s->max_implied, ranks);
+	add_text(&text,
+	         "profile '%s' was recorded at %u ranks, the job states nodes "
+	         "but "
+	         "no tasks: its steps have %u unless they ask for others; add "
+	         "-n %u",
+	         profile, ranks,
+	         ranks < s->min_implied ? s->min_implied : s->max_implied,
+	         ranks);
 	if (!reject)
-		add(&text, " (it is placed as %u ranks)", ranks);
+		add_text(&text, " (it is placed as %u ranks)", ranks);
 	return text;
 }
 
 /* -1 with err: nothing is done for a job of so many ranks. */
-static int check_ranks(const struct cpl_engine *engine,
-                       const struct cpl_submission *s, struct cpl_error *err)
+static int check_ranks(const struct desk *desk, const struct cpl_submission *s,
+                       struct cpl_error *err)
 {
-	int nodes = s->job.nodes > 0 ? s->job.nodes : engine->n_hosts;
+	int nodes = s->job.nodes > 0 ? s->job.nodes : desk->n_hosts;
 	int most = engine_most_ranks(nodes > 0 ? nodes : INT32_MAX);
 
 	if (s->ranks <= most)
@@ -318,29 +310,28 @@ static int check_ranks(const struct cpl_engine *engine,
 }
 
 /* A profile that the user asked for. */
-static void check_profile(struct cpl_engine *engine,
-                          const struct cpl_submission *s, const char *profile,
-                          enum cpl_whom whom, int64_t deadline,
-                          struct cpl_verdict *verdict)
+static void check_profile(struct desk *desk, const struct cpl_submission *s,
+                          const char *profile, enum cpl_whom whom,
+                          int64_t deadline, struct cpl_verdict *verdict)
 {
-	const struct cpl_config *config = engine->snapshot->config;
+	const struct cpl_config *config = desk->snapshot->config;
 	struct cpl_store_query query =
-	        query_of(engine, s, profile, whom, deadline);
+	        query_of(desk, s, profile, whom, deadline);
 	struct cpl_store_answer found;
 	struct cpl_error many;
 	char *text = NULL;
 	bool reject;
 
-	if (check_ranks(engine, s, &many)) {
+	if (check_ranks(desk, s, &many)) {
 		if (config->rank_mismatch == CPL_REJECT)
 			refuse(verdict, many.text);
 		else
 			note(verdict, many.text);
 		return;
 	}
-	find(engine, s, profile, whom, deadline, &found);
+	find(desk, s, profile, whom, deadline, &found);
 	if (found.found == CPL_FOUND_DENIED) {
-		add(&text, "%s", found.err.text);
+		add_text(&text, "%s", found.err.text);
 		reject = true;
 	} else if (is_there(&found)) {
 		reject = config->rank_mismatch == CPL_REJECT;
@@ -348,53 +339,57 @@ static void check_profile(struct cpl_engine *engine,
 		if (!text)
 			text = unstated(profile, &found, s, reject);
 		if (!text && found.rescaled) {
-			add(&text,
-			    "profile '%s' was recorded at %d ranks and is "
-			    "rescaled for %lld, fit error %.1f %%",
-			    profile, found.recorded_ranks, (long long)s->ranks,
-			    100 * found.rescale_error);
+			add_text(&text,
+			         "profile '%s' was recorded at %d ranks and is "
+			         "rescaled for %lld, fit error %.1f %%",
+			         profile, found.recorded_ranks,
+			         (long long)s->ranks,
+			         100 * found.rescale_error);
 			reject = false;
 		}
 		if (!text && cpl_drifts(config, found.change)) {
-			add(&text,
-			    "profile '%s' drifts: it is %.1f %% from the one "
-			    "before it (commplace signature list %s)",
-			    profile, 100 * found.change, profile);
+			add_text(&text,
+			         "profile '%s' drifts: it is %.1f %% from the "
+			         "one "
+			         "before it (commplace signature list %s)",
+			         profile, 100 * found.change, profile);
 			reject = false;
 		}
 		if (!text && found.home_hangs) {
-			add(&text,
-			    "your own profiles do not answer now: '%s' is the "
-			    "site's",
-			    profile);
+			add_text(&text,
+			         "your own profiles do not answer now: '%s' is "
+			         "the "
+			         "site's",
+			         profile);
 			reject = false;
 		}
 		if (!text)
 			return;
 	} else if (found.found == CPL_FOUND_TIMED_OUT) {
 		/* Late is not missing. */
-		add(&text,
-		    "%s; the job is placed by it if it has answered by then",
-		    found.err.text);
+		add_text(&text,
+		         "%s; the job is placed by it if it has answered by "
+		         "then",
+		         found.err.text);
 		reject = false;
 	} else {
 		/* A bad name is refused in any case: it is no name. */
 		reject = found.found == CPL_FOUND_BAD_NAME ||
 		         config->missing_profile == CPL_REJECT;
 		if (found.found == CPL_FOUND_MISSING) {
-			add(&text, "no profile '%s' in %s", profile,
-			    config->profile_dir);
-			list_profiles(engine, &query, &text);
+			add_text(&text, "no profile '%s' in %s", profile,
+			         config->profile_dir);
+			list_profiles(desk->clerk, &query, &text);
 		} else {
-			add(&text, "%s", found.err.text);
+			add_text(&text, "%s", found.err.text);
 		}
 		if (found.found == CPL_FOUND_UNREADABLE && found.own &&
 		    geteuid())
-			add(&text,
-			    "; slurmctld does not run as root here and reads "
-			    "your profiles with its own rights");
+			add_text(&text, "; slurmctld does not run as root here "
+			                "and reads "
+			                "your profiles with its own rights");
 		if (!reject)
-			add(&text, "; the job goes on without a profile");
+			add_text(&text, "; the job goes on without a profile");
 	}
 	if (reject)
 		refuse(verdict, text ? text : "out of memory");
@@ -407,18 +402,18 @@ static void check_profile(struct cpl_engine *engine,
  * The profile that a Match rule gives the job. The user did not ask for it, so
  * nothing about it can make the job fail.
  */
-static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
+static bool matched(struct desk *desk, const struct cpl_submission *s,
                     const char *profile, int64_t deadline)
 {
 	struct cpl_store_answer found;
 	char *text;
-	bool reject = engine->snapshot->config->rank_mismatch == CPL_REJECT;
+	bool reject = desk->snapshot->config->rank_mismatch == CPL_REJECT;
 
-	if (check_ranks(engine, s, NULL))
+	if (check_ranks(desk, s, NULL))
 		return false;
-	find(engine, s, profile, CPL_FOR_US, deadline, &found);
+	find(desk, s, profile, CPL_FOR_US, deadline, &found);
 	if (!is_there(&found)) {
-		engine_log(engine, CPL_ENGINE_INFO,
+		engine_log(desk->clerk, CPL_ENGINE_INFO,
 		           "Match rule for job name %s: %s",
 		           s->job.name ? s->job.name : "(none)",
 		           found.err.text);
@@ -434,34 +429,33 @@ static bool matched(struct cpl_engine *engine, const struct cpl_submission *s,
  * there is one for its ranks, then one job in so many. What does not answer is
  * no reason to.
  */
-static bool is_sample(struct cpl_engine *engine, const struct cpl_submission *s,
+static bool is_sample(struct desk *desk, const struct cpl_submission *s,
                       const char *name, int one_in, int64_t deadline)
 {
 	struct cpl_store_answer found;
 
-	if (check_ranks(engine, s, NULL))
+	if (check_ranks(desk, s, NULL))
 		return false;
-	find(engine, s, name, CPL_FOR_USER, deadline, &found);
+	find(desk, s, name, CPL_FOR_USER, deadline, &found);
 	if (found.found == CPL_FOUND_MISSING ||
 	    found.found == CPL_FOUND_OTHER_RANKS ||
 	    (found.found == CPL_FOUND_READY && found.rescaled))
 		return true;
 	if (!is_there(&found) || !one_in)
 		return false;
-	return ++engine->recordable % (uint64_t)one_in == 0;
+	return ++desk->recordable % (uint64_t)one_in == 0;
 }
 
 /* The recording of the job, by its user's word or the site's. */
-static void record_job(struct cpl_engine *engine,
-                       const struct cpl_submission *s,
+static void record_job(struct desk *desk, const struct cpl_submission *s,
                        const struct cpl_resolved *want, int64_t deadline,
                        struct cpl_verdict *verdict)
 {
-	const struct cpl_config *config = engine->snapshot->config;
+	const struct cpl_config *config = desk->snapshot->config;
 	char name[CPL_PROFILE_NAME_MAX + 1];
 	const char *as = s->record;
 
-	if (as && !strcmp(as, CPL_RECORD_NONE))
+	if (as && cpl_is_none(as))
 		return;
 	if (as && cpl_profile_name_check(as, NULL))
 		return;
@@ -473,7 +467,7 @@ static void record_job(struct cpl_engine *engine,
 	if (!as && want->record.value && config->user_profile_dir &&
 	    !cpl_record_name(want->record.value, s->job.name ? s->job.name : "",
 	                     name, sizeof(name), NULL) &&
-	    is_sample(engine, s, name, want->record_one_in, deadline))
+	    is_sample(desk, s, name, want->record_one_in, deadline))
 		as = name;
 	if (!as)
 		return;
@@ -481,8 +475,8 @@ static void record_job(struct cpl_engine *engine,
 	if (config->user_profile_dir)
 		verdict->store = strdup(config->user_profile_dir);
 	if (config->admin_comment)
-		add(&verdict->comment, "%s record=%s",
-		    verdict->comment ? "" : "commplace:", as);
+		add_text(&verdict->comment, "%s record=%s",
+		         verdict->comment ? "" : "commplace:", as);
 }
 
 static void comment(const struct cpl_resolved *want, const char *profile,
@@ -490,21 +484,21 @@ static void comment(const struct cpl_resolved *want, const char *profile,
 {
 	const char *policy = want->policy.value;
 
-	add(text, "commplace:");
+	add_text(text, "commplace:");
 	if (profile)
-		add(text, " profile=%s", profile);
-	add(text, " policy=%s", policy ? policy : "auto");
+		add_text(text, " profile=%s", profile);
+	add_text(text, " policy=%s", policy ? policy : "auto");
 	if (want->mapping.source == CPL_FROM_USER)
-		add(text, " mapping=%s", want->mapping.value);
+		add_text(text, " mapping=%s", want->mapping.value);
 	if (want->mode == CPL_MODE_OBSERVE)
-		add(text, " (observed)");
+		add_text(text, " (observed)");
 }
 
-static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
+static void judge(struct desk *desk, const struct cpl_submission *s,
                   struct cpl_verdict *verdict)
 {
-	const struct snapshot *now = engine->snapshot;
-	int64_t deadline = engine_deadline(engine);
+	const struct snapshot *now = desk->snapshot;
+	int64_t deadline = engine_deadline(desk);
 	struct cpl_resolved want;
 	const char *profile;
 
@@ -516,12 +510,12 @@ static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
 	}
 	/* A rule that is not settled yet is left to the decision. */
 	if (profile && want.profile.source == CPL_FROM_MATCH &&
-	    (want.profile_open || !matched(engine, s, profile, deadline)))
+	    (want.profile_open || !matched(desk, s, profile, deadline)))
 		profile = NULL;
 	else if (profile && want.profile.source == CPL_FROM_MATCH)
 		verdict->attach = strdup(profile);
 	else if (profile)
-		check_profile(engine, s, profile,
+		check_profile(desk, s, profile,
 		              want.profile_given ? CPL_FOR_US : CPL_FOR_USER,
 		              deadline, verdict);
 	if (verdict->refused)
@@ -531,7 +525,7 @@ static void judge(struct cpl_engine *engine, const struct cpl_submission *s,
 	if ((profile || want.policy.source == CPL_FROM_USER) &&
 	    now->config->admin_comment)
 		comment(&want, profile, &verdict->comment);
-	record_job(engine, s, &want, deadline, verdict);
+	record_job(desk, s, &want, deadline, verdict);
 }
 
 void cpl_engine_submit(struct cpl_engine *engine,
@@ -542,9 +536,9 @@ void cpl_engine_submit(struct cpl_engine *engine,
 
 	memset(verdict, 0, sizeof(*verdict));
 	engine_adopt(engine);
-	engine_for(engine, engine_user_of(&s->job), ENGINE_SMALL);
-	if (engine->snapshot)
-		judge(engine, s, verdict);
+	engine_for(&engine->desk, engine_user_of(&s->job), ENGINE_SMALL);
+	if (engine->desk.snapshot)
+		judge(&engine->desk, s, verdict);
 	else if (s->job.profile || s->job.policy || s->job.mapping)
 		note(verdict, "not in force, the job goes on without it; "
 		              "slurmctld's log says what is wrong with "

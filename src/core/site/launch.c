@@ -12,7 +12,7 @@ static int set_name(char *field, const char *name, struct cpl_error *err)
 	return 0;
 }
 
-/* Bound by Slurm, with the reason. */
+/* A launch that leaves binding to Slurm, with the reason. */
 static unsigned char *left_out(struct cpl_launch *launch,
                                const struct cpl_store_answer *found,
                                size_t limit, size_t *size,

@@ -2,6 +2,7 @@
 /* The conditions of Match lines. */
 #include "site/match.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -14,18 +15,6 @@
 #include "site/site_internal.h"
 
 #define ENTRY_MAX 256
-
-bool cpl_config_next(const char **list, char *text, size_t size)
-{
-	size_t n;
-
-	if (!*list)
-		return false;
-	n = strcspn(*list, ",");
-	snprintf(text, size, "%.*s", (int)n, *list);
-	*list = (*list)[n] ? *list + n + 1 : NULL;
-	return true;
-}
 
 /* cpl_fits for one condition; condition NULL: there is none. */
 static enum cpl_fit fits(const char *condition, const char *fact,
@@ -138,8 +127,7 @@ config_match_before(const struct cpl_config *config,
 	return NULL;
 }
 
-/* 0; 1: there is none; -1: memory. */
-static int find_user(const char *name, uint32_t *uid)
+int cpl_match_user(const char *name, uint32_t *uid)
 {
 	struct passwd entry, *found = NULL;
 	size_t size = 1 << 14;
@@ -149,14 +137,14 @@ static int find_user(const char *name, uint32_t *uid)
 
 	if (!buffer)
 		return -1;
-	/* As sbatch --uid has it: a name of digits is a name first. */
+	/* As with sbatch --uid, a text of digits is taken as a name first. */
 	rc = getpwnam_r(name, &entry, buffer, size, &found);
 	if (!rc && found)
 		*uid = found->pw_uid;
 	free(buffer);
 	if (found)
 		return 0;
-	if (*end || number > UINT32_MAX)
+	if (*end || !isdigit((unsigned char)*name) || number > UINT32_MAX)
 		return 1;
 	*uid = (uint32_t)number;
 	return 0;
@@ -174,7 +162,7 @@ static int find_users(struct cpl_match_rule *rule, const char *path,
 	if (!rule->uid)
 		return -1;
 	while (cpl_config_next(&list, name, sizeof(name))) {
-		int rc = find_user(name, &rule->uid[rule->n_uids]);
+		int rc = cpl_match_user(name, &rule->uid[rule->n_uids]);
 
 		if (rc < 0)
 			return -1;

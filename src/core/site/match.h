@@ -11,10 +11,14 @@ enum cpl_fit {
 	CPL_FITS,
 };
 
-/* Is the rule for this job in this partition (NULL: not known)? Of users it
- * knows those that cpl_config_find_users has found. O(conditions). */
+/* Is the rule for this job in this partition (NULL: not known)? It knows the
+ * users that cpl_config_find_users has found. O(conditions). */
 enum cpl_fit cpl_match_fits(const struct cpl_match_rule *rule,
                             const struct cpl_job_facts *job,
                             const char *partition);
+
+/* The user of that name, or of that number where nobody has it as a name: 0; 1:
+ * there is none; -1: memory. Asks the system's user database. */
+int cpl_match_user(const char *name, uint32_t *uid);
 
 #endif

@@ -94,7 +94,8 @@ static struct cpl_profile *by_name(struct cpl_profiles *profiles,
 	return answer.profile;
 }
 
-/* A file need not be of the job's ranks: the job's may have been made of it. */
+/* A file may have another number of ranks than the job: the job's profile may
+ * have been made from it. */
 static struct cpl_profile *by_path(const struct cpl_profiles *profiles,
                                    const struct cpl_profile_wanted *wanted,
                                    struct cpl_error *err)

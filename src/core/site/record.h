@@ -33,8 +33,9 @@ struct cpl_record_candidate {
 	bool mapped; /* judged with its rank order, by these: */
 	double mapped_max, mapped_mean, mapped_hop_bytes;
 	double stated_max; /* by stated_routing; 0: not judged so */
-	/* Where it was not known whether rank orders arrive: in blocks on its
-	 * nodes in the scheduler's order, and whether that barred it. */
+	/* Where it was not known whether rank orders arrive: its number in
+	 * blocks on its nodes in the scheduler's order, and whether that barred
+	 * it. */
 	double plain_max;
 	bool barred;
 };
@@ -130,7 +131,7 @@ struct cpl_record {
 
 /* A CPL_REACH_ word of a record; NULL or another one: as if it reached them. */
 enum cpl_order cpl_order_named(const char *word);
-/* As candidates were judged for it. */
+/* The order that candidates were judged with. */
 static inline enum cpl_order cpl_record_order(const struct cpl_record *record)
 {
 	return cpl_order_named(record->order_reaches);
@@ -179,13 +180,14 @@ int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
 struct cpl_profile_wanted cpl_record_profile(const struct cpl_record *record);
 
 /* The jobs that counted as background, from their own records, running or
- * ended; cpl_state_free it in either case. -1 with err: one has none any more. */
+ * ended; cpl_state_free it in either case. -1 with err: one of them has no
+ * record any more. */
 int cpl_record_background(const struct cpl_record *record,
                           const char *state_dir, struct cpl_state *out,
                           struct cpl_error *err);
 
-/* The hosts and rank_host of an observed job become those that it runs on: the
- * stock answer, in even blocks. -1 with err: the record does not tell. */
+/* Set the hosts and rank_host of an observed job to those that it runs on: the
+ * stock answer, in even blocks. -1 with err: the record does not say. */
 int cpl_record_as_it_runs(struct cpl_record *record, struct cpl_error *err);
 
 /* Running jobs of a state directory; files that cannot be read are skipped and

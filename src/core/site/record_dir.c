@@ -2,68 +2,10 @@
 #include "commplace-config.h"
 #include "site/record_dir_internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "site/site_internal.h"
-
-#define COMPLAIN_NS (60 * INT64_C(1000000000))
-
-void record_dir_say(struct cpl_record_dir *dir, bool failure, const char *fmt,
-                    ...)
-{
-	struct cpl_error line;
-	va_list ap;
-
-	if (!dir->log)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(line.text, sizeof(line.text), fmt, ap);
-	va_end(ap);
-	dir->log(dir->log_arg, failure, line.text);
-}
-
-void record_dir_complain(struct cpl_record_dir *dir, const char *why)
-{
-	int64_t now = cpl_now();
-	int lost = 0;
-
-	pthread_mutex_lock(&dir->lock);
-	dir->lost++;
-	if (!dir->complained || now - dir->complained > COMPLAIN_NS) {
-		lost = dir->lost;
-		dir->lost = 0;
-		dir->complained = now;
-	}
-	pthread_mutex_unlock(&dir->lock);
-	if (lost > 1)
-		record_dir_say(dir, true,
-		               "%s (%d records since the last such line)", why,
-		               lost);
-	else if (lost)
-		record_dir_say(dir, true, "%s", why);
-}
-
-bool record_dir_relieve(struct cpl_record_dir *dir)
-{
-	int lost = -1;
-
-	pthread_mutex_lock(&dir->lock);
-	if (dir->complained) {
-		lost = dir->lost;
-		dir->lost = 0;
-		dir->complained = 0;
-	}
-	pthread_mutex_unlock(&dir->lock);
-	if (lost >= 0)
-		record_dir_say(dir, false,
-		               "records are written again; %d more were lost "
-		               "meanwhile",
-		               lost);
-	return lost >= 0;
-}
 
 struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
                                           cpl_log_line *log, void *log_arg,
@@ -143,7 +85,7 @@ void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
 	dir->none = !path;
 	if (!path)
 		goto out;
-	/* Requests may be on their way to former ones: they stay. */
+	/* Requests for earlier directories may be under way, so these stay. */
 	while (*at && (strcmp((*at)->path, path) || (*at)->access != access ||
 	               (*at)->keep.count != keep->count ||
 	               (*at)->keep.days != keep->days ||
@@ -167,32 +109,15 @@ out:
 		               "out of memory: no record is written");
 }
 
-static void request_free(struct cpl_request *head)
+bool cpl_record_dir_is_ours(struct cpl_record_dir *dir)
 {
-	struct request *r = (struct request *)head;
+	bool ours;
 
-	pthread_mutex_lock(&r->dir->lock);
-	r->dir->queued -= r->length;
-	pthread_mutex_unlock(&r->dir->lock);
-	free(r->text);
-	free(r->ids);
-	free(r);
-}
-
-struct request *record_dir_request(struct cpl_record_dir *dir,
-                                   struct state_dir *state, int64_t id,
-                                   void (*run)(struct cpl_request *head))
-{
-	struct request *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->head.run = run;
-	r->head.free = request_free;
-	r->dir = dir;
-	r->state = state;
-	r->id = id;
-	return r;
+	pthread_mutex_lock(&dir->lock);
+	ours = dir->state && !dir->none &&
+	       (!dir->state->cluster || dir->state->ours);
+	pthread_mutex_unlock(&dir->lock);
+	return ours;
 }
 
 /* May so many bytes more be queued? */
@@ -225,7 +150,7 @@ void cpl_record_dir_flush(struct cpl_record_dir *dir)
 {
 	struct cpl_error err = {""};
 
-	/* Where none can be had the next count writes it. */
+	/* Where memory is out, the next count writes it. */
 	queue(record_dir_request(dir, NULL, 0, run_flush), dir, &err);
 }
 
@@ -312,7 +237,7 @@ void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
 		r->take = take;
 		r->take_arg = arg;
 	} else if (r) {
-		request_free(&r->head);
+		r->head.free(&r->head);
 		r = NULL;
 	}
 	queue(r, dir, &err);

@@ -32,12 +32,16 @@ struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
                                           struct cpl_error *err);
 void cpl_record_dir_free(struct cpl_record_dir *dir);
 
-/* From now on: this directory (NULL: none), for this cluster (NULL: whoever
+/* Use this directory from now on (NULL: none), for this cluster (NULL: whoever
  * owns it), to be read by these (CPL_RECORDS_SLURM is no answer here). Records
  * of ended jobs beyond `keep` are removed at each restore and now and then. */
 void cpl_record_dir_use(struct cpl_record_dir *dir, const char *path,
                         const char *cluster, enum cpl_record_access access,
                         const struct cpl_record_keep *keep);
+
+/* Is that directory there, and this cluster's? It is not before the first
+ * request. */
+bool cpl_record_dir_is_ours(struct cpl_record_dir *dir);
 
 /* Have these counters in counters.json of the directory in use: what they count
  * is added to it every RECORD_DIR_COUNT_NS, once there was another call, and

@@ -19,7 +19,7 @@
 
 static mode_t folder_mode(const struct state_dir *state)
 {
-	/* A name can be opened by who knows it, the list is not shown. */
+	/* Whoever knows a name can open it, but the list is not shown. */
 	return state->access == CPL_RECORDS_ALL ? 0755 : 0711;
 }
 
@@ -43,7 +43,7 @@ void record_dir_make(const struct state_dir *state, const char *name)
 		chmod(path, folder_mode(state));
 }
 
-/* Records of before, when all were for everybody to read. */
+/* Close records of earlier times, when everybody could read all of them. */
 static void close_folder(const struct state_dir *state, const char *name)
 {
 	DIR *folder = state_open_folder(state->path, name, NULL);
@@ -81,7 +81,8 @@ static int read_cluster(const char *path, char *name, size_t size,
 	return !*name;
 }
 
-/* Of an empty file, or one of zeros, somebody's machine went down: nobody's. */
+/* An empty file, or one of zeros, is left by a machine that went down: it is
+ * nobody's. */
 static bool is_taken(int fd)
 {
 	char first;
@@ -102,7 +103,8 @@ static int write_name(int fd, const char *line, size_t n)
 	return fdatasync(fd) ? errno : 0;
 }
 
-/* Only one of two that come at once writes it: a lock, where there are any. */
+/* Only one of two that come at once writes it, by a lock where the file system
+ * has any. */
 static int take_over(const struct state_dir *state, const char *path,
                      struct cpl_error *err)
 {
@@ -152,7 +154,6 @@ bool record_dir_check(struct cpl_record_dir *dir, struct state_dir *state,
 	}
 	if (!rc && !strncmp(state->cluster, name, CLUSTER_MAX - 1)) {
 		state->ours = true;
-		state->foreign = false;
 	} else if (!rc && !state->foreign) {
 		state->foreign = true;
 		record_dir_say(dir, true,
@@ -224,7 +225,8 @@ int record_dir_move(const struct state_dir *state, int64_t id,
 		why = errno;
 		rc = rename(from, to);
 	}
-	/* The folder may be what is missing, on a disk that can only be read. */
+	/* It may be the folder that is missing, on a disk that can only be
+	 * read. */
 	if (rc && errno != ENOENT)
 		why = errno;
 	else if (rc && lstat(from, &st) && errno == ENOENT)

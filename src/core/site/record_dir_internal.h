@@ -6,6 +6,7 @@
 #define CPL_SITE_RECORD_DIR_INTERNAL_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "site/record_dir.h"
 
@@ -17,7 +18,7 @@ struct state_dir {
 	struct cpl_record_keep keep;
 	/* The queue's: */
 	int ends;      /* since the last look at what may go */
-	bool ours;     /* found to be so */
+	atomic_bool ours; /* found to be so; others read it */
 	bool foreign;  /* told that it is not */
 	int64_t *late; /* [n_late] ends to be tried again */
 	int n_late, max_late;
@@ -28,7 +29,8 @@ struct state_dir {
 	int64_t ahead;      /* seconds, of the clock against cpl_now */
 };
 
-/* Among the owners of CPL_QUEUE_HOME, who are users: no number of one. */
+/* An owner in CPL_QUEUE_HOME, whose others are users: no user has this
+ * number. */
 #define RECORD_PRUNE_OWNER UINT64_MAX
 
 struct cpl_record_dir {
@@ -60,7 +62,7 @@ struct request {
 	void *take_arg;
 };
 
-/* record_dir.c */
+/* record_dir_say.c */
 
 /* NULL: memory. */
 struct request *record_dir_request(struct cpl_record_dir *dir,
@@ -69,24 +71,25 @@ struct request *record_dir_request(struct cpl_record_dir *dir,
 /* A line of the log. */
 void record_dir_say(struct cpl_record_dir *dir, bool failure, const char *fmt,
                     ...) __attribute__((format(printf, 3, 4)));
-/* A record is lost. The first time is told, then once a minute how many. */
+/* A record is lost. The first one is reported, then once a minute how many
+ * there were. */
 void record_dir_complain(struct cpl_record_dir *dir, const char *why);
 /* A record could be written. True: the one before could not. */
 bool record_dir_relieve(struct cpl_record_dir *dir);
 
 /* record_dir_folder.c */
 
-/* The folder of a file below the directory; failures show at the file. */
+/* Make the folder of a file below the directory; failures show at the file. */
 void record_dir_make(const struct state_dir *state, const char *name);
 /* May this directory be used? If not, err says why, or that was said before. */
 bool record_dir_check(struct cpl_record_dir *dir, struct state_dir *state,
                       struct cpl_error *err);
 /* Remove the records and counters that a process ended before it had written
- * them. Not while any of ours is being written. */
+ * them. Not to be called while any of ours is being written. */
 void record_dir_sweep(const struct state_dir *state);
-/* What has a record's name and is no file is in the way: it goes, but for a
- * folder with something in it, which is called NAME.json.aside from then on.
- * False: nothing of that kind is there, or errno. */
+/* Clear away what has a record's name and is no file; a folder with something
+ * in it is renamed to NAME.json.aside. False: nothing of that kind is there, or
+ * errno. */
 bool record_dir_clear(const char *path);
 /* Move running/ID.json to another folder. 0, 1: there was none, -1: errno. */
 int record_dir_move(const struct state_dir *state, int64_t id,

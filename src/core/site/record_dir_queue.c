@@ -13,12 +13,13 @@
 #include "site/site_internal.h"
 
 #define RETRY_NS (10 * INT64_C(1000000000))
-/* Looks at what may go come after so many ends, or with the first end after so
- * long. */
+/* What may be removed is looked for after so many ends, or with the first end
+ * after so long. */
 #define PRUNE_ENDS 1000
 #define PRUNE_NS (3600 * INT64_C(1000000000))
-/* By the days that records are kept they go only once the clock has gone as the
- * monotonic one for so long: one that is wrong at a start is put right soon. */
+/* Records are removed for their age only once the clock has run like the
+ * monotonic one for so long: a clock that is wrong at a start is put right
+ * soon. */
 #define SURE_NS PRUNE_NS
 #define SURE_SECONDS 60
 
@@ -74,8 +75,9 @@ static void retry_ends(struct cpl_record_dir *dir, struct state_dir *state)
 
 		if (!end_one(dir, state, id))
 			continue;
-		/* The others would fail as well, most likely: they move up. If
-		 * it is this one alone they come before it next time. */
+		/* Whatever keeps this record where it is most likely keeps the
+		 * others, too, so none of them is tried now. Next time they come
+		 * first, in case that it was this one alone. */
 		memmove(state->late, state->late + i + 1,
 		        (size_t)(n - i - 1) * sizeof(*state->late));
 		state->late[n - i - 1] = id;
@@ -224,7 +226,7 @@ static int take_back(const struct request *r, int64_t id, struct cpl_error *err)
 	                  : NULL;
 	struct cpl_record *record =
 	        text ? parse_record(text, length, path, id, err) : NULL;
-	/* That the memory was out says nothing about the record. */
+	/* Where memory was out, nothing is known about the record. */
 	int rc = text && !cpl_error_is_memory(err) ? 1 : -1;
 
 	free(text);
@@ -262,7 +264,7 @@ void record_dir_run_restore(struct cpl_request *head)
 	DIR *folder;
 	int64_t id;
 
-	/* Whoever owns it may have changed. */
+	/* The owner may have changed. */
 	r->state->ours = r->state->foreign = false;
 	if (!record_dir_check(r->dir, r->state, &err)) {
 		if (err.text[0])
@@ -291,7 +293,7 @@ void record_dir_run_forget(struct cpl_request *head)
 		r->state->n_late = 0;
 }
 
-/* 0, or -1 with err; err beside 0: news. */
+/* 0, or -1 with err; err with 0: news. */
 static int merge_counters(struct cpl_record_dir *dir,
                           const struct state_dir *state, struct cpl_error *err)
 {

@@ -36,7 +36,7 @@ static char *room(struct text *t, size_t bytes)
 	return t->at + t->n;
 }
 
-static void add(struct text *t, const char *bytes, size_t n)
+static void add_bytes(struct text *t, const char *bytes, size_t n)
 {
 	char *at = room(t, n);
 
@@ -48,7 +48,7 @@ static void add(struct text *t, const char *bytes, size_t n)
 
 static void add_plain(struct text *t, const char *text)
 {
-	add(t, text, strlen(text));
+	add_bytes(t, text, strlen(text));
 }
 
 /* Digits of the largest number, and its sign. */
@@ -66,7 +66,7 @@ static void add_int(struct text *t, int64_t value)
 	} while (left);
 	if (value < 0)
 		digits[--i] = '-';
-	add(t, digits + i, (size_t)(DIGITS - i));
+	add_bytes(t, digits + i, (size_t)(DIGITS - i));
 }
 
 /* Whatever else there is in JSON; takes the value. */
@@ -117,9 +117,9 @@ static void add_text(struct text *t, const char *text)
 		add_value(t, text_json(text));
 		return;
 	}
-	add(t, "\"", 1);
+	add_bytes(t, "\"", 1);
 	add_plain(t, text);
-	add(t, "\"", 1);
+	add_bytes(t, "\"", 1);
 }
 
 static void add_field(struct text *t, const void *base,
@@ -170,15 +170,15 @@ static bool is_there(const void *base, const struct record_field *f)
 /* The next item of what is so deep: a line of its own. */
 static void begin_item(struct text *t, int depth, bool first)
 {
-	add(t, &",\n   "[first], (size_t)(2 - first + depth));
+	add_bytes(t, &",\n   "[first], (size_t)(2 - first + depth));
 }
 
 static void add_key(struct text *t, int depth, bool first, const char *key)
 {
 	begin_item(t, depth, first);
-	add(t, "\"", 1);
+	add_bytes(t, "\"", 1);
 	add_plain(t, key);
-	add(t, "\": ", 3);
+	add_bytes(t, "\": ", 3);
 }
 
 static void add_fields(struct text *t, int depth, bool first, const void *base,
@@ -196,7 +196,7 @@ static void add_fields(struct text *t, int depth, bool first, const void *base,
 static void begin_list(struct text *t, const char *key)
 {
 	add_key(t, 1, false, key);
-	add(t, "[", 1);
+	add_bytes(t, "[", 1);
 }
 
 static void end_list(struct text *t, bool empty)
@@ -227,10 +227,10 @@ static void add_lists(struct text *t, const struct cpl_record *record)
 	begin_list(t, "candidates");
 	for (int i = 0; i < record->n_candidates; i++) {
 		begin_item(t, 2, !i);
-		add(t, "{", 1);
+		add_bytes(t, "{", 1);
 		add_fields(t, 3, true, &record->candidate[i],
 		           record_candidate_field, RECORD_CANDIDATE_FIELDS);
-		add(t, "\n  }", 4);
+		add_bytes(t, "\n  }", 4);
 	}
 	end_list(t, !record->n_candidates);
 }
@@ -247,7 +247,7 @@ char *cpl_record_text(const struct cpl_record *record, size_t *length,
 	              "\",\n \"version\": 1");
 	add_fields(&t, 1, false, record, record_field, RECORD_FIELDS);
 	add_lists(&t, record);
-	add(&t, "\n}\n", 3);
+	add_bytes(&t, "\n}\n", 3);
 	if (t.failed) {
 		free(t.at);
 		cpl_fail_memory(err);

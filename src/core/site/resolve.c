@@ -3,16 +3,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "mapping/mapping.h"
 #include "placement/placement.h"
 #include "site/match.h"
-
-static bool is_none(const char *policy)
-{
-	return !strcasecmp(policy, CPL_POLICY_NONE);
-}
 
 static struct cpl_choice general(const struct cpl_config *config,
                                  const char *key, const char *value)
@@ -56,14 +50,16 @@ static void set_general(struct settings *s, const struct cpl_config *config)
 	s->order = general(config, "MappingWithoutProfile", d->order);
 	out->min_nodes = d->min_nodes;
 	out->min_nodes_from = general_origin(config, "MinNodes");
-	out->objective = config->objective;
+	out->wish.objective = config->objective;
+	out->wish.own_weight = config->own_weight;
+	out->wish.others_weight = config->others_weight;
 	out->objective_from = general_origin(config, "Objective");
 	out->max_decision_ms = config->max_decision_ms;
 	out->max_decision_from = general_origin(config, "MaxDecisionTime");
 	out->user_may = config->user_may;
 	out->user_may_from = general_origin(config, "UserMayOverride");
 	out->keep_whole = general(config, "KeepWhole", d->keep_whole);
-	out->keep_price = config->keep_price;
+	out->wish.keep_price = config->keep_price;
 	out->keep_price_from = general_origin(config, "KeepWholePrice");
 	out->order_reaches = config->order_reaches;
 	out->order_reaches_from = general_origin(config, "OrderReaches");
@@ -88,7 +84,7 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 {
 	struct cpl_resolved *out = s->out;
 	struct cpl_origin from = {source, line};
-	int mode = (int)out->mode, objective = (int)out->objective;
+	int mode = (int)out->mode, objective = (int)out->wish.objective;
 	int reaches = (int)out->order_reaches;
 
 	if (d->policy)
@@ -104,12 +100,12 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 		out->record = (struct cpl_choice){d->record, source, line};
 	set_number(d->record_one_in, from, &out->record_one_in,
 	           &out->record_one_in_from);
-	set_number(d->keep_price, from, &out->keep_price,
+	set_number(d->keep_price, from, &out->wish.keep_price,
 	           &out->keep_price_from);
 	set_number(d->mode, from, &mode, &out->mode_from);
 	out->mode = (enum cpl_mode)mode;
 	set_number(d->objective, from, &objective, &out->objective_from);
-	out->objective = (enum cpl_objective)objective;
+	out->wish.objective = (enum cpl_objective)objective;
 	set_number(d->order_reaches, from, &reaches, &out->order_reaches_from);
 	out->order_reaches = (enum cpl_order_reaches)reaches;
 	set_number(d->min_nodes, from, &out->min_nodes, &out->min_nodes_from);
@@ -137,7 +133,7 @@ static void set_rule(struct settings *s, const struct cpl_match_rule *rule)
 		return;
 	s->out->profile_open = false;
 	s->out->profile = (struct cpl_choice){
-	        strcmp(rule->profile, CPL_PROFILE_NONE) ? rule->profile : NULL,
+	        cpl_is_none(rule->profile) ? NULL : rule->profile,
 	        CPL_FROM_MATCH, rule->line};
 }
 
@@ -162,7 +158,7 @@ static bool kept_stock(const struct cpl_choice *policy)
 {
 	return (policy->source == CPL_FROM_PARTITION ||
 	        policy->source == CPL_FROM_MATCH) &&
-	       is_none(policy->value);
+	       cpl_is_none(policy->value);
 }
 
 /* All that lines say of a job in this partition (NULL: not known). */
@@ -257,18 +253,9 @@ static void check_names(const struct cpl_network *net,
 
 	if (err->text[0])
 		return;
-	if (job->policy) {
-		if (net && cpl_placement_check(net, job->policy, err)) {
-			cpl_fail_prefix(err, "--placement-policy: ");
-			return;
-		}
-		if (!net && !cpl_placement_named(job->policy)) {
-			cpl_placement_why(job->policy, err);
-			cpl_fail_prefix(err, "--placement-policy: ");
-			return;
-		}
-	}
-	if (job->mapping && !cpl_mapper_find(job->mapping, err))
+	if (job->policy && cpl_wish_policy(&out->wish, net, job->policy, err))
+		cpl_fail_prefix(err, "--placement-policy: ");
+	else if (job->mapping && cpl_wish_mapper(&out->wish, job->mapping, err))
 		cpl_fail_prefix(err, "--rank-mapping: ");
 }
 
@@ -277,24 +264,43 @@ static void set_user(const struct cpl_job_facts *job, struct cpl_resolved *out)
 {
 	const char *given = out->profile.value;
 
-	out->profile_given = given && (!job->profile ||
-	                               !(out->user_may & CPL_MAY_PROFILE) ||
-	                               !strcmp(given, job->profile));
-	if (job->profile && out->user_may & CPL_MAY_PROFILE)
-		out->profile = user(strcmp(job->profile, CPL_PROFILE_NONE)
-		                            ? job->profile
-		                            : NULL);
+	out->profile_given =
+	        given && (!job->profile || !(out->user_may & CPL_MAY_PROFILE) ||
+	                  !strcmp(given, job->profile));
+	if (job->profile && out->user_may & CPL_MAY_PROFILE &&
+	    !(job->profile_yields && out->profile.source == CPL_FROM_MATCH))
+		out->profile =
+		        user(cpl_is_none(job->profile) ? NULL : job->profile);
 	if (job->policy && out->user_may & CPL_MAY_POLICY)
 		out->policy = user(job->policy);
 	if (job->mapping && out->user_may & CPL_MAY_MAPPING)
 		out->mapping = user(job->mapping);
 }
 
-static bool needs_traffic(const char *mapping)
+static void set_mapper(struct cpl_resolved *out)
 {
-	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, NULL);
+	out->wish.mapper = NULL;
+	if (out->mapping.value)
+		cpl_wish_mapper(&out->wish, out->mapping.value, NULL);
+}
 
-	return !mapper || !(mapper->flags & CPL_MAPPER_HOSTS);
+/* From here on they are known by what they name. What names nothing is for the
+ * decision to tell. */
+static void set_wish(const struct cpl_network *net, struct cpl_resolved *out)
+{
+	struct cpl_wish *wish = &out->wish;
+
+	wish->policy = NULL;
+	if (out->policy.value)
+		cpl_wish_policy(wish, net, out->policy.value, NULL);
+	if (net)
+		cpl_wish_units(wish, net, out->keep_whole.value, NULL);
+	set_mapper(out);
+}
+
+static bool needs_traffic(const struct cpl_wish *wish)
+{
+	return !wish->mapper || !(wish->mapper->flags & CPL_MAPPER_HOSTS);
 }
 
 /* A job whose traffic is unknown: options that do nothing for it, and the order
@@ -313,19 +319,18 @@ static void without_profile(const struct settings *s,
 		         "--placement-policy=%s chooses by a profile; without "
 		         "--comm-profile the job gets Slurm's own nodes",
 		         job->policy);
-	else if (!out->refusal.text[0] && own &&
-	         needs_traffic(out->mapping.value))
+	else if (!out->refusal.text[0] && own && needs_traffic(&out->wish))
 		cpl_fail(&out->note, "--rank-mapping has no effect without "
 		                     "--comm-profile, unless it is "
 		                     "network-order");
 	if (own)
 		return;
-	if (!needs_traffic(out->mapping.value) &&
-	    s->order.source == CPL_FROM_BUILT_IN)
+	if (!needs_traffic(&out->wish) && s->order.source == CPL_FROM_BUILT_IN)
 		return;
 	out->mapping = s->order;
-	if (!strcmp(s->order.value, CPL_MAPPING_NONE))
+	if (cpl_is_none(s->order.value))
 		out->mapping.value = NULL;
+	set_mapper(out);
 }
 
 static void note_left(struct cpl_resolved *out)
@@ -350,23 +355,56 @@ static void leave(struct cpl_resolved *out, enum cpl_source source, int line)
 
 	out->profile = out->policy = out->mapping = out->binding = none;
 	out->record = none;
+	out->wish.policy = NULL;
+	out->wish.mapper = NULL;
 }
 
-void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
-                 const struct cpl_job_facts *job, struct cpl_resolved *out)
+static void set_binding(const struct cpl_config *config,
+                        struct cpl_resolved *out)
+{
+	out->binding = general(config, "DefaultBinding", config->binding);
+	if (!out->profile.value || out->mode != CPL_MODE_ON ||
+	    cpl_is_none(config->binding))
+		out->binding.value = NULL;
+}
+
+/* What lines say of the job. */
+static struct settings begin(const struct cpl_config *config,
+                             const struct cpl_job_facts *job,
+                             struct cpl_resolved *out)
 {
 	struct settings s = {.out = out};
 
 	memset(out, 0, sizeof(*out));
 	out->bind_memory = config->bind_memory;
 	choose_partition(&s, config, job);
+	return s;
+}
+
+void cpl_resolve_binding(const struct cpl_config *config,
+                         const struct cpl_job_facts *job,
+                         struct cpl_resolved *out)
+{
+	begin(config, job, out);
+	set_user(job, out);
+	if (out->mode == CPL_MODE_OFF || kept_stock(&out->policy))
+		leave(out, CPL_FROM_OFF, out->policy.line);
+	else
+		set_binding(config, out);
+}
+
+void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
+                 const struct cpl_job_facts *job, struct cpl_resolved *out)
+{
+	struct settings s = begin(config, job, out);
+
 	if (out->mode == CPL_MODE_OFF) {
 		leave(out, CPL_FROM_OFF, 0);
 		return;
 	}
-	if (is_none(out->keep_whole.value))
+	if (cpl_is_none(out->keep_whole.value))
 		out->keep_whole.value = NULL;
-	if (out->record.value && !strcmp(out->record.value, CPL_RECORD_NONE))
+	if (cpl_is_none(out->record.value))
 		out->record.value = NULL;
 	check_overrides(&s, job);
 	check_names(net, job, out);
@@ -377,17 +415,16 @@ void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
 		leave(out, CPL_FROM_OFF, out->policy.line);
 		return;
 	}
-	without_profile(&s, job, out);
-	if (out->policy.source != CPL_FROM_USER && is_none(out->policy.value)) {
+	if (out->policy.source != CPL_FROM_USER &&
+	    cpl_is_none(out->policy.value)) {
 		out->policy.value = NULL;
 		if (out->profile.value)
 			out->policy = (struct cpl_choice){"auto",
 			                                  CPL_FROM_BUILT_IN, 0};
 	}
-	out->binding = general(config, "DefaultBinding", config->binding);
-	if (!out->profile.value || out->mode != CPL_MODE_ON ||
-	    !strcmp(config->binding, CPL_BINDING_NONE))
-		out->binding.value = NULL;
+	set_wish(net, out);
+	without_profile(&s, job, out);
+	set_binding(config, out);
 }
 
 void cpl_resolve_defaults(const struct cpl_config *config,

@@ -8,6 +8,7 @@
 #define CPL_SITE_RESOLVE_H
 
 #include "network/network.h"
+#include "placement/wish.h"
 #include "site/config.h"
 
 /* A job as the rules see it. Texts may be NULL: not given, or not known yet. */
@@ -18,6 +19,7 @@ struct cpl_job_facts {
 	/* What the user asked for, untrusted; profile "none": none, not even
 	 * that of a Match rule. */
 	const char *profile, *policy, *mapping;
+	bool profile_yields; /* to one, or none, of a Match rule */
 	const char *name;
 	const char *qos, *account;
 	const char *command; /* its path, as the scheduler has it */
@@ -58,9 +60,10 @@ struct cpl_resolved {
 	struct cpl_choice mapping;
 	struct cpl_choice binding; /* NULL: left to Slurm */
 	bool bind_memory;
-	enum cpl_objective objective;
 	struct cpl_choice keep_whole; /* units; NULL: none */
-	int keep_price;               /* percent */
+	/* The same as what they name, as far as there is such a thing and the
+	 * network has it; with objective, weights and price. */
+	struct cpl_wish wish;
 	struct cpl_choice record; /* see cpl_record_name; NULL: not recorded */
 	int record_one_in;
 	enum cpl_order_reaches order_reaches;
@@ -84,16 +87,20 @@ struct cpl_resolved {
 };
 
 /*
- * net (may be NULL) tells which policies there are. O(rules of the
+ * net (may be NULL) tells which policies and units there are. O(rules of the
  * configuration).
  */
 void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
                  const struct cpl_job_facts *job, struct cpl_resolved *out);
 
-/*
- * Mode, policy ("none" as it is written), mapping and MinNodes as the lines of
- * a partition (NULL: none) say, Match lines left out.
- */
+/* Its profile and binding alone, as a node sees them: names of policies and mappings
+ * are not looked at. The same. */
+void cpl_resolve_binding(const struct cpl_config *config,
+                         const struct cpl_job_facts *job,
+                         struct cpl_resolved *out);
+
+/* Mode, policy (CPL_NONE: none), mapping and MinNodes as the lines of a
+ * partition (NULL: of all) say, Match lines left out. */
 void cpl_resolve_defaults(const struct cpl_config *config,
                           const char *partition, struct cpl_resolved *out);
 

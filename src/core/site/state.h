@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "network/network.h"
 #include "routing/routing.h"
+#include "scene/scene.h"
 #include "site/profiles.h"
-#include "traffic/harm.h"
 #include "traffic/traffic.h"
 #include "traffic/workload.h"
 
@@ -82,18 +82,12 @@ int cpl_state_apply(const struct cpl_state *state,
                     struct cpl_error *err);
 
 /*
- * The same as rates, in bytes/s: a job's bytes over the time that its signature
- * states for its run, or else over what its busiest link takes for them.
+ * The same into a scene, by its routing: a job's bytes over the time that its
+ * signature states for its run, or else over what its busiest link takes for
+ * them.
  */
-int cpl_state_rates(const struct cpl_state *state,
-                    const struct cpl_network *net,
-                    const struct cpl_routing *routing, struct cpl_load *rates,
-                    struct cpl_error *err);
-
-/* The same jobs, one by one, into harm, which is then cpl_harm_ready. */
-int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
-                   const struct cpl_routing *routing, struct cpl_harm *harm,
-                   struct cpl_error *err);
+int cpl_state_run(const struct cpl_state *state, struct cpl_scene *scene,
+                  unsigned char *free_nodes, struct cpl_error *err);
 
 /* cpl_state_apply, but a job that is refused is left out as by
  * cpl_state_profiles, and those left out there are not looked at. -1 with err:

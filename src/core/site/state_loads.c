@@ -11,10 +11,9 @@ struct context {
 	const struct cpl_routing *routing;
 	unsigned char *free_nodes;     /* or NULL */
 	struct cpl_load *load;         /* or NULL */
-	bool rates;                    /* it is bytes/s */
-	struct cpl_workload *workload; /* or NULL: instead of the load */
+	struct cpl_scene *scene;       /* or NULL: instead of the load */
+	struct cpl_workload *workload; /* or NULL: instead of both */
 	struct cpl_workload *own;      /* of one job, for the load */
-	struct cpl_harm *harm; /* or NULL; instead of load */
 	char **left_out; /* [jobs] or NULL: a job that fails ends it all */
 };
 
@@ -92,29 +91,6 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 	return node;
 }
 
-/* What a job's own load comes to. 0, or -1 with err (memory). */
-static int add_own(struct context *c, const struct cpl_profile *profile,
-                   struct cpl_error *err)
-{
-	const struct cpl_load *own = cpl_workload_load(c->own);
-	double seconds = profile->run.seconds;
-
-	if (!c->rates && !c->harm) {
-		cpl_load_add(c->load, own, c->net);
-		return 0;
-	}
-	if (!(seconds > 0))
-		seconds = cpl_load_seconds(own, c->net);
-	if (!(seconds > 0))
-		return 0;
-	if (c->harm) {
-		cpl_harm_job(c->harm);
-		return cpl_harm_add_load(c->harm, own, seconds, err);
-	}
-	cpl_load_add_part(c->load, own, seconds, c->net);
-	return 0;
-}
-
 /* Add the job's traffic, summed up on its own first. */
 static int add_load(struct context *c, const struct cpl_running_job *job,
                     const int *host_node, struct cpl_error *err)
@@ -123,18 +99,26 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 	int *node = rank_nodes(job, host_node, profile->ranks, err);
 	struct cpl_job placed = {
 	        .routing = c->routing, .comm = profile->comm, .node = node};
+	struct cpl_job_load *links;
 	int rc = -1;
 
 	if (!node)
 		return -1;
 	if (c->workload) {
 		rc = cpl_workload_add(c->workload, &placed, err);
+	} else if (c->scene) {
+		links = cpl_job_load_of(c->own, c->net, &placed,
+		                        profile->run.seconds, err);
+		if (links)
+			links->id = job->id;
+		rc = links ? cpl_scene_add(c->scene, links, err) : -1;
 	} else {
 		cpl_workload_clear(c->own, NULL);
 		if (cpl_workload_add(c->own, &placed, err) >= 0)
 			rc = cpl_workload_solve(c->own, err);
 		if (!rc)
-			rc = add_own(c, profile, err);
+			cpl_load_add(c->load, cpl_workload_load(c->own),
+			             c->net);
 	}
 	free(node);
 	return rc < 0 ? -1 : 0;
@@ -157,7 +141,7 @@ static int apply_job(struct context *c, const struct cpl_running_job *job,
 		else if (c->free_nodes)
 			c->free_nodes[host_node[i]] = 0;
 	}
-	if (!rc && (c->load || c->workload || c->harm) && job->profile)
+	if (!rc && (c->load || c->workload || c->scene) && job->profile)
 		rc = add_load(c, job, host_node, err);
 	free(host_node);
 	return rc;
@@ -168,7 +152,8 @@ static int apply(struct context *c, const struct cpl_state *state,
 {
 	int rc = 0;
 
-	if ((c->load || c->harm) && !(c->own = cpl_workload_new(c->net, 1, err)))
+	if ((c->load || c->scene) &&
+	    !(c->own = cpl_workload_new(c->net, 1, err)))
 		rc = -1;
 	for (int i = 0; i < state->n_jobs && !rc; i++) {
 		struct cpl_error why = {""};
@@ -195,23 +180,13 @@ int cpl_state_apply(const struct cpl_state *state,
 	return apply(&c, state, err);
 }
 
-int cpl_state_rates(const struct cpl_state *state,
-                    const struct cpl_network *net,
-                    const struct cpl_routing *routing, struct cpl_load *rates,
-                    struct cpl_error *err)
+int cpl_state_run(const struct cpl_state *state, struct cpl_scene *scene,
+                  unsigned char *free_nodes, struct cpl_error *err)
 {
-	struct context c = {net, routing, .load = rates, .rates = true};
+	struct context c = {scene->net, scene->routing,
+	                    .free_nodes = free_nodes, .scene = scene};
 
 	return apply(&c, state, err);
-}
-
-int cpl_state_harm(const struct cpl_state *state, const struct cpl_network *net,
-                   const struct cpl_routing *routing, struct cpl_harm *harm,
-                   struct cpl_error *err)
-{
-	struct context c = {net, routing, .harm = harm};
-
-	return apply(&c, state, err) ? -1 : cpl_harm_ready(harm, err);
 }
 
 int cpl_state_apply_each(const struct cpl_state *state,

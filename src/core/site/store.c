@@ -9,7 +9,7 @@
 /* Between two looks whether the worker ends. */
 #define TURN_LOOK_NS (100 * INT64_C(1000000))
 
-struct request {
+struct store_request {
 	struct cpl_request head;
 	struct cpl_store *store;
 	struct store_entry *entry;
@@ -55,7 +55,7 @@ static void run_load(struct cpl_request *head);
 int store_queue(struct cpl_store *store, struct store_entry *e, bool whole,
                 struct cpl_error *err)
 {
-	struct request *request = calloc(1, sizeof(*request));
+	struct store_request *request = calloc(1, sizeof(*request));
 
 	if (!request)
 		return cpl_fail_memory(err);
@@ -131,7 +131,7 @@ static void tell(struct cpl_store *store, const struct store_entry *e,
 
 static void run_look(struct cpl_request *head)
 {
-	struct request *request = (struct request *)head;
+	struct store_request *request = (struct store_request *)head;
 	struct cpl_store *store = request->store;
 	struct store_entry *e = request->entry;
 	struct cpl_signature_file *file = NULL;
@@ -231,7 +231,7 @@ static void take_turn(struct cpl_store *store, struct store_entry *e)
 
 static void say_reads(void *arg, bool reads)
 {
-	struct request *request = arg;
+	struct store_request *request = arg;
 	struct cpl_store *store = request->store;
 
 	cpl_worker_files(store->worker, request->entry->queue, reads);
@@ -244,7 +244,7 @@ static void say_reads(void *arg, bool reads)
 
 static void run_load(struct cpl_request *head)
 {
-	struct request *request = (struct request *)head;
+	struct store_request *request = (struct store_request *)head;
 	struct cpl_store *store = request->store;
 	struct store_entry *e = request->entry;
 	struct cpl_signature_limits limits = {
@@ -278,6 +278,8 @@ static void run_load(struct cpl_request *head)
 		e->file = file;
 		e->n_files = n_files;
 	}
+	if (profile && e->n_files)
+		profile->stamp = e->file[0].mark.stamp;
 	e->used = ++store->clock;
 	store_shrink(store, e);
 	pthread_cond_broadcast(&store->change);

@@ -21,7 +21,7 @@
  * are the user's own files. Where homes hang, fewer than CPL_HOME_THREADS of
  * them hold up their own users only, who have the site's profiles meanwhile.
  * What all homes together may take while they are read is four times the limit,
- * beside the texts of small files and what homes hold that hang between two
+ * besides the texts of small files and what homes hold that hang between two
  * files.
  *
  * No caller touches a file: the worker's queues do, and the caller waits for
@@ -58,6 +58,7 @@ struct cpl_profile {
 	struct cpl_phase whole;
 	struct cpl_run_times run;
 	uint64_t bytes;         /* of memory that it takes */
+	struct cpl_file_stamp stamp; /* of its file, out of a store */
 	atomic_int refs;
 };
 
@@ -91,7 +92,7 @@ struct cpl_store_query {
 	const char *user_dir;
 	enum cpl_whom whom;
 	uid_t uid;
-	gid_t gid;           /* of FOR_USER, beside the groups: */
+	gid_t gid;           /* of FOR_USER, besides the groups: */
 	const gid_t *groups; /* [n_groups]; NULL: as the system has them */
 	int n_groups;
 	const char *name; /* untrusted */
@@ -116,6 +117,10 @@ struct cpl_store_answer {
 	struct cpl_error err;        /* every other: one line, with the file */
 	struct cpl_error why; /* OTHER_RANKS: it cannot be rescaled, or "" */
 };
+
+/* The answer for that profile, but for whose it is; takes a reference. */
+void cpl_store_answer_ready(struct cpl_profile *profile,
+                            struct cpl_store_answer *answer);
 
 struct cpl_store;
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the limit in which profiles are kept, beside the last one. */
+/* The part of the limit in which profiles are kept, besides the last one. */
 #define KEPT_PART 4
 /* A job that waits asks for its profile more often than this. */
 #define JOB_NS (600 * INT64_C(1000000000))
@@ -50,7 +50,7 @@ void store_forget(struct cpl_store *store, struct store_entry *e)
 }
 
 /* Entries of the site, of all users' homes, or of one. */
-struct kind {
+struct entry_kind {
 	bool own;
 	const uid_t *uid; /* NULL: whoever's */
 	bool useless;     /* only those */
@@ -63,7 +63,7 @@ static bool is_useless(const struct store_entry *e)
 	       e->state.found != CPL_FOUND_LOADING;
 }
 
-static bool is_of(const struct store_entry *e, const struct kind *kind)
+static bool is_of(const struct store_entry *e, const struct entry_kind *kind)
 {
 	return e->own == kind->own && (!kind->uid || e->uid == *kind->uid) &&
 	       (!kind->useless || is_useless(e));
@@ -81,7 +81,7 @@ static bool goes_before(const struct store_entry *a,
 /* The least used entry (of a kind, NULL: any) that nobody has in hand, other
  * than one; of those without a profile in memory, too, jobs' last. NULL: none. */
 static struct store_entry *least_used(struct cpl_store *store,
-                                      const struct kind *kind,
+                                      const struct entry_kind *kind,
                                       const struct store_entry *other,
                                       bool with_profile)
 {
@@ -97,7 +97,7 @@ static struct store_entry *least_used(struct cpl_store *store,
 	return least;
 }
 
-static int count(const struct cpl_store *store, const struct kind *kind,
+static int count(const struct cpl_store *store, const struct entry_kind *kind,
                  bool in_hand)
 {
 	int n = 0;
@@ -111,9 +111,10 @@ static int count(const struct cpl_store *store, const struct kind *kind,
  * takes the place of the site's, nor of many others. False: there is none. */
 static bool make_room(struct cpl_store *store, bool own, uid_t uid)
 {
-	const struct kind all = {own, NULL, false}, of_user = {true, &uid, false};
-	const struct kind useless = {false, NULL, true};
-	const struct kind *full = NULL;
+	const struct entry_kind all = {own, NULL, false},
+	                        of_user = {true, &uid, false};
+	const struct entry_kind useless = {false, NULL, true};
+	const struct entry_kind *full = NULL;
 	struct store_entry *e;
 
 	if (own && count(store, &of_user, true) >= STORE_USER_IN_HAND)

@@ -6,14 +6,13 @@
 
 #define FRESH_NS (STORE_FRESH_S * INT64_C(1000000000))
 
-static void answer_ready(const struct store_entry *e,
-                         struct cpl_store_answer *answer)
+void cpl_store_answer_ready(struct cpl_profile *profile,
+                            struct cpl_store_answer *answer)
 {
-	struct cpl_profile *profile = cpl_profile_hold(e->profile);
-
 	answer->found = CPL_FOUND_READY;
-	answer->profile = profile;
+	answer->profile = cpl_profile_hold(profile);
 	answer->ranks = profile->ranks;
+	answer->stamp = profile->stamp;
 	answer->recorded_ranks = profile->recorded_ranks;
 	answer->rescaled = profile->recorded_ranks != profile->ranks;
 	answer->rescale_error = profile->rescale_error;
@@ -32,7 +31,7 @@ static bool answer_now(const struct store_entry *e,
 	}
 	if (!e->current)
 		return false;
-	answer_ready(e, answer);
+	cpl_store_answer_ready(e->profile, answer);
 	return true;
 }
 
@@ -50,7 +49,7 @@ static void answer_late(const struct store_entry *e, bool stuck,
 	const char *file = e->path ? e->path : e->name;
 
 	if (e->profile) {
-		answer_ready(e, answer);
+		cpl_store_answer_ready(e->profile, answer);
 	} else if (stuck) {
 		answer->found = CPL_FOUND_TIMED_OUT;
 		no_answer(file, &answer->err);

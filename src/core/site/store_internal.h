@@ -16,7 +16,7 @@
 #define STORE_USER_ENTRIES 64
 #define STORE_USER_IN_HAND 8
 
-/* Profiles of homes that are read at a time, beside those of which no more than
+/* Profiles of homes that are read at a time, besides those of which no more than
  * a small file has been read: one of this part of the limit. */
 #define STORE_TURNS 4
 #define STORE_SMALL_PART 32
@@ -78,7 +78,7 @@ struct cpl_store {
 	atomic_bool rescale;
 };
 
-/* What a look found, beside the state. */
+/* What a look found, besides the state. */
 struct store_look {
 	char *path;
 	struct cpl_file_mark mark; /* of the file's head */

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who is handed a profile. Groups are asked of the system's user database by a
- * thread of the worker, since a directory service may hang: Slurm's own cache of
- * them is asked under its lock, and 22.05 keeps that lock for ever when it does
- * not know the user.
+ * thread of the worker, since a directory service may hang: Slurm's own cache
+ * of them is asked under its lock, and 22.05 keeps that lock for ever when it
+ * does not know the user.
  */
 #include "site/store_internal.h"
+#include "site/user_dir.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #define GROUPS_FRESH_NS (60 * INT64_C(1000000000))
 #define USERS 256
-#define GROUPS_MAX 65536
 
 /* Under the store's lock. */
 struct store_user {
@@ -29,7 +28,7 @@ struct store_user {
 	uint64_t used;
 };
 
-struct look {
+struct rights_look {
 	struct cpl_request head;
 	struct cpl_store *store;
 	struct store_user *user;
@@ -42,29 +41,16 @@ static int groups_of(uid_t uid, gid_t **out)
 	char text[16384];
 	struct passwd entry, *found = NULL;
 	int rc = getpwuid_r(uid, &entry, text, sizeof(text), &found);
-	int n = 64, room = 0;
-	gid_t *more;
 
 	*out = NULL;
-	if (!found)
-		return !rc || rc == ENOENT || rc == ESRCH ? 0 : -1;
-	while (n > room && n <= GROUPS_MAX) {
-		room = n;
-		more = realloc(*out, (size_t)room * sizeof(*more));
-		if (!more)
-			break;
-		*out = more;
-		if (getgrouplist(entry.pw_name, entry.pw_gid, more, &n) >= 0)
-			return n;
-	}
-	free(*out);
-	*out = NULL;
-	return -1;
+	if (found)
+		return cpl_user_groups(entry.pw_name, entry.pw_gid, out);
+	return !rc || rc == ENOENT || rc == ESRCH ? 0 : -1;
 }
 
 static void run_look(struct cpl_request *head)
 {
-	struct look *look = (struct look *)head;
+	struct rights_look *look = (struct rights_look *)head;
 	struct cpl_store *store = look->store;
 	struct store_user *user = look->user;
 	gid_t *group;
@@ -84,7 +70,7 @@ static void run_look(struct cpl_request *head)
 
 static void have_looked(struct cpl_store *store, struct store_user *user)
 {
-	struct look *look = calloc(1, sizeof(*look));
+	struct rights_look *look = calloc(1, sizeof(*look));
 
 	if (!look)
 		return;
@@ -174,14 +160,6 @@ struct asking {
 	bool late;
 };
 
-static bool is_one_of(const gid_t *group, int n, gid_t gid)
-{
-	for (int i = 0; i < n; i++)
-		if (group[i] == gid)
-			return true;
-	return false;
-}
-
 static bool in_group(void *arg, gid_t gid)
 {
 	struct asking *asking = arg;
@@ -191,11 +169,11 @@ static bool in_group(void *arg, gid_t gid)
 	bool is = false;
 
 	if (query->groups)
-		return is_one_of(query->groups, query->n_groups, gid);
+		return cpl_user_in_group(query->groups, query->n_groups, gid);
 	pthread_mutex_lock(&store->lock);
 	user = get_user(store, query->uid);
 	if (user && know(store, user, query->deadline))
-		is = is_one_of(user->group, user->n, gid);
+		is = cpl_user_in_group(user->group, user->n, gid);
 	else
 		asking->late = true;
 	pthread_mutex_unlock(&store->lock);

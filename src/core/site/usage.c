@@ -9,7 +9,7 @@
 #include "site/record.h"
 #include "site/site_internal.h"
 
-struct list {
+struct usage_list {
 	struct cpl_usage *one;
 	int n;
 };
@@ -33,7 +33,7 @@ static bool gain_of(const struct cpl_record *r, double *gain)
 }
 
 /* One for each job: users may name as many profiles as they have jobs. */
-static int add(struct list *list, const struct cpl_record *r)
+static int add_job(struct usage_list *list, const struct cpl_record *r)
 {
 	struct cpl_usage *u;
 
@@ -53,7 +53,8 @@ static int add(struct list *list, const struct cpl_record *r)
 	return 0;
 }
 
-static int add_folder(struct list *list, const char *state_dir, bool ended)
+static int add_folder(struct usage_list *list, const char *state_dir,
+                      bool ended)
 {
 	DIR *folder = state_open_folder(state_dir, ended ? "ended" : "running",
 	                                NULL);
@@ -68,7 +69,7 @@ static int add_folder(struct list *list, const char *state_dir, bool ended)
 		if (!path)
 			rc = -1;
 		else if (r)
-			rc = add(list, r);
+			rc = add_job(list, r);
 		cpl_record_free(r);
 		free(path);
 	}
@@ -88,7 +89,7 @@ static int by_profile(const void *a, const void *b)
 }
 
 /* Equal neighbours become one. */
-static void unite(struct list *list)
+static void unite(struct usage_list *list)
 {
 	struct cpl_usage *u = list->one;
 	int n = 0;
@@ -112,7 +113,7 @@ static void unite(struct list *list)
 int cpl_usage_read(const char *state_dir, struct cpl_usage **usage,
                    struct cpl_error *err)
 {
-	struct list list = {0};
+	struct usage_list list = {0};
 
 	*usage = NULL;
 	if (access(state_dir, R_OK | X_OK))

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -80,8 +81,37 @@ char *cpl_user_dir(const char *pattern, uid_t uid, struct cpl_error *err)
 	return path;
 }
 
-/* Whoever changes its rights makes the whole process one that leaves no core, nor
- * is one to be left while a thread has those of a user. */
+int cpl_user_groups(const char *name, gid_t gid, gid_t **group)
+{
+	int n = 64, room = 0;
+	gid_t *more;
+
+	*group = NULL;
+	/* n says how many there are where there are more. */
+	while (n > room && n <= NGROUPS_MAX) {
+		room = n;
+		more = reallocarray(*group, (size_t)room, sizeof(*more));
+		if (!more)
+			break;
+		*group = more;
+		if (getgrouplist(name, gid, more, &n) >= 0)
+			return n;
+	}
+	free(*group);
+	*group = NULL;
+	return -1;
+}
+
+bool cpl_user_in_group(const gid_t *group, int n, gid_t gid)
+{
+	for (int i = 0; i < n; i++)
+		if (group[i] == gid)
+			return true;
+	return false;
+}
+
+/* Whoever changes its rights makes the whole process one that leaves no core,
+ * nor is one to be left while a thread has those of a user. */
 static pthread_mutex_t others = PTHREAD_MUTEX_INITIALIZER;
 static int n_others;
 static bool dumpable;
@@ -110,21 +140,15 @@ static int set_groups(const gid_t *group, int n)
 
 static int take_groups(const char *name, gid_t gid, struct cpl_error *err)
 {
-	int n = 64, rc = -1;
-	gid_t *group = malloc((size_t)n * sizeof(*group)), *more;
+	gid_t *group;
+	int n = cpl_user_groups(name, gid, &group), rc;
 
-	/* n says how many there are where there are more. */
-	while (group && getgrouplist(name, gid, group, &n) < 0) {
-		more = reallocarray(group, (size_t)n, sizeof(*group));
-		if (!more)
-			free(group);
-		group = more;
-	}
-	if (!group)
-		cpl_fail_memory(err);
-	else if ((rc = set_groups(group, n)))
-		cpl_fail(err, "cannot leave root's groups: %s",
-		         strerror(errno));
+	if (n < 0)
+		return cpl_fail_memory(err);
+	rc = set_groups(group, n)
+	             ? cpl_fail(err, "cannot leave root's groups: %s",
+	                        strerror(errno))
+	             : 0;
 	free(group);
 	return rc;
 }

@@ -8,9 +8,6 @@
 
 #include "base/error.h"
 
-/* In the place of UserProfileDir: users have none that the scheduler reads. */
-#define CPL_USER_DIR_NONE "none"
-
 /* In a user's home: where the commands have profiles without UserProfileDir, and
  * where jobs put what they record until it is a profile. */
 #define CPL_USER_DIR_HOME ".commplace/profiles"
@@ -24,11 +21,18 @@ int cpl_user_dir_check(const char *pattern, struct cpl_error *err);
  * database, which may take long. NULL with err. */
 char *cpl_user_dir(const char *pattern, uid_t uid, struct cpl_error *err);
 
+/* The groups of a user of that name and first group, which is among them; 65,536
+ * at most. How many, to free(); -1: memory. The system's database of groups is
+ * asked, which may take long. */
+int cpl_user_groups(const char *name, gid_t gid, gid_t **group);
+bool cpl_user_in_group(const gid_t *group, int n, gid_t gid);
+
 /*
  * Have this thread, and no other, open files with the rights of a user until it
  * calls cpl_user_end: where we are root, by its file system ids and groups, which
- * the system's user database is asked for (it may take long). Others keep their own rights, and what they open has to be the
- * user's own all the same. -1 with err: it must not open anything.
+ * the system's user database is asked for (it may take long). Others keep their
+ * own rights, and what they open has to be the user's own all the same. -1 with
+ * err: it must not open anything.
  */
 struct cpl_user_rights {
 	bool changed;

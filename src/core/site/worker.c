@@ -1,50 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "site/worker_internal.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-int64_t cpl_now(void)
+static void make_threads(struct cpl_worker *worker)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-void cpl_cond_init(pthread_cond_t *cond)
-{
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(cond, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
-bool cpl_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
-                         int64_t deadline)
-{
-	struct timespec at = {deadline / 1000000000, deadline % 1000000000};
-
-	return pthread_cond_timedwait(cond, lock, &at) != ETIMEDOUT;
-}
-
-static void make_lanes(struct cpl_worker *worker)
-{
-	struct lane *next = worker->lane;
+	struct thread *next = worker->thread;
 
 	for (int i = 0; i < CPL_QUEUES; i++) {
 		struct queue *queue = &worker->queue[i];
 
 		queue->worker = worker;
-		queue->lane = next;
-		queue->n_lanes = i == CPL_QUEUE_HOME ? CPL_HOME_THREADS : 1;
-		next += queue->n_lanes;
-		for (int l = 0; l < queue->n_lanes; l++)
-			queue->lane[l].queue = queue;
+		queue->thread = next;
+		queue->n_threads = i == CPL_QUEUE_HOME ? CPL_HOME_THREADS : 1;
+		next += queue->n_threads;
+		for (int l = 0; l < queue->n_threads; l++)
+			queue->thread[l].queue = queue;
 	}
 }
 
@@ -58,7 +30,7 @@ struct cpl_worker *cpl_worker_new(struct cpl_error *err)
 	}
 	pthread_mutex_init(&worker->lock, NULL);
 	cpl_cond_init(&worker->change);
-	make_lanes(worker);
+	make_threads(worker);
 	return worker;
 }
 
@@ -132,6 +104,20 @@ int cpl_worker_queue(struct cpl_worker *worker, enum cpl_queue which,
 	return rc;
 }
 
+void cpl_worker_load(struct cpl_worker *worker, enum cpl_queue which,
+                     int *waiting, int *busy)
+{
+	const struct queue *queue = &worker->queue[which];
+
+	*waiting = *busy = 0;
+	pthread_mutex_lock(&worker->lock);
+	for (const struct cpl_request *r = queue->head; r; r = r->next)
+		++*waiting;
+	for (int i = 0; i < queue->n_threads; i++)
+		*busy += queue->thread[i].busy;
+	pthread_mutex_unlock(&worker->lock);
+}
+
 void cpl_worker_every(struct cpl_worker *worker, enum cpl_queue which,
                       int64_t ns, void (*call)(void *arg), void *arg)
 {
@@ -161,30 +147,30 @@ void cpl_worker_files(struct cpl_worker *worker, enum cpl_queue which, bool now)
 	struct queue *queue = &worker->queue[which];
 
 	pthread_mutex_lock(&worker->lock);
-	for (int l = 0; l < queue->n_lanes; l++)
-		if (queue->lane[l].started &&
-		    pthread_equal(queue->lane[l].thread, pthread_self()))
-			queue->lane[l].files_since = now ? cpl_now() : 0;
+	for (int l = 0; l < queue->n_threads; l++)
+		if (queue->thread[l].started &&
+		    pthread_equal(queue->thread[l].handle, pthread_self()))
+			queue->thread[l].files_since = now ? cpl_now() : 0;
 	pthread_mutex_unlock(&worker->lock);
 }
 
-static bool stuck(const struct lane *lane, int64_t since)
+static bool stuck(const struct thread *thread, int64_t since)
 {
-	return lane->files_since && lane->files_since < since;
+	return thread->files_since && thread->files_since < since;
 }
 
 bool cpl_worker_owner_stuck(struct cpl_worker *worker, enum cpl_queue which,
                             uint64_t owner, int64_t since)
 {
 	struct queue *queue = &worker->queue[which];
-	const struct lane *own;
+	const struct thread *own;
 	bool is;
 
 	pthread_mutex_lock(&worker->lock);
-	own = worker_lane_of(queue, owner);
+	own = worker_thread_of(queue, owner);
 	is = own ? stuck(own, since) : true;
-	for (int l = 0; !own && l < queue->n_lanes; l++)
-		is = is && stuck(&queue->lane[l], since);
+	for (int l = 0; !own && l < queue->n_threads; l++)
+		is = is && stuck(&queue->thread[l], since);
 	pthread_mutex_unlock(&worker->lock);
 	return is;
 }
@@ -211,8 +197,8 @@ static bool busy(const struct cpl_worker *worker)
 	for (int i = 0; i < CPL_QUEUES; i++)
 		if (worker->queue[i].head)
 			return true;
-	for (int i = 0; i < LANES; i++)
-		if (worker->lane[i].busy)
+	for (int i = 0; i < THREADS; i++)
+		if (worker->thread[i].busy)
 			return true;
 	return false;
 }
@@ -245,17 +231,17 @@ bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
 	while (worker_alive(worker) &&
 	       cpl_cond_wait_until(&worker->change, &worker->lock, deadline))
 		;
-	for (int i = 0; i < LANES; i++) {
-		struct lane *lane = &worker->lane[i];
+	for (int i = 0; i < THREADS; i++) {
+		struct thread *thread = &worker->thread[i];
 
-		if (!lane->started)
+		if (!thread->started)
 			continue;
-		all = all && lane->ended;
+		all = all && thread->ended;
 		/* One that ended needs the lock no more. */
-		if (lane->ended)
-			pthread_join(lane->thread, NULL);
+		if (thread->ended)
+			pthread_join(thread->handle, NULL);
 		else
-			pthread_detach(lane->thread);
+			pthread_detach(thread->handle);
 	}
 	if (!all) {
 		worker->orphan = orphan;

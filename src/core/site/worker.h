@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 /* Homes that are read at a time; as many that hang hold up all others. */
@@ -51,14 +52,6 @@ struct cpl_worker;
 /* Where what uses the worker says what happened: a failure or news. */
 typedef void cpl_log_line(void *arg, bool failure, const char *text);
 
-/* Nanoseconds of CLOCK_MONOTONIC: deadlines are in it. */
-int64_t cpl_now(void);
-/* Have a condition wait by that clock. */
-void cpl_cond_init(pthread_cond_t *cond);
-/* Wait for cond until the deadline. False: it has passed. */
-bool cpl_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
-                         int64_t deadline);
-
 /* NULL with err when memory is out. No thread runs yet. */
 struct cpl_worker *cpl_worker_new(struct cpl_error *err);
 
@@ -93,6 +86,10 @@ bool cpl_worker_stuck(struct cpl_worker *worker, enum cpl_queue queue,
  * as there are threads. O(threads). */
 bool cpl_worker_owner_stuck(struct cpl_worker *worker, enum cpl_queue queue,
                             uint64_t owner, int64_t since);
+
+/* Requests that wait in a queue, and threads that have one in hand. O(both). */
+void cpl_worker_load(struct cpl_worker *worker, enum cpl_queue queue,
+                     int *waiting, int *busy);
 
 /* Is it being stopped? What waits for others within a request need not. */
 bool cpl_worker_ends(struct cpl_worker *worker);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the worker's queues (worker.c) and its threads (worker_lanes.c). All
- * is under the worker's lock. */
+/* Between the worker's queues (worker.c) and its threads (worker_threads.c).
+ * All is under the worker's lock. */
 #ifndef CPL_SITE_WORKER_INTERNAL_H
 #define CPL_SITE_WORKER_INTERNAL_H
 
@@ -9,9 +9,9 @@
 #include "site/worker.h"
 
 /* A thread of a queue. */
-struct lane {
+struct thread {
 	struct queue *queue;
-	pthread_t thread;
+	pthread_t handle;
 	bool started, ended;
 	bool busy;
 	uint64_t owner;      /* of the request in hand */
@@ -20,33 +20,33 @@ struct lane {
 
 struct queue {
 	struct cpl_worker *worker;
-	struct lane *lane;
-	int n_lanes;
+	struct thread *thread;
+	int n_threads;
 	struct cpl_request *head, *tail;
 	void (*every)(void *arg); /* or NULL */
 	void *every_arg;
 	int64_t every_ns, next;
 };
 
-#define LANES (CPL_QUEUES - 1 + CPL_HOME_THREADS)
+#define THREADS (CPL_QUEUES - 1 + CPL_HOME_THREADS)
 
 struct cpl_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t change;
 	struct queue queue[CPL_QUEUES];
-	struct lane lane[LANES];
+	struct thread thread[THREADS];
 	bool quit;
 	pid_t owner; /* 0: no thread was started yet */
 	void (*orphan)(void *arg);
 	void *orphan_arg;
 };
 
-/* Start a lane where those that there are have enough to do. -1 with err only
+/* Start a thread where those that there are have enough to do. -1 with err only
  * where there is none. */
 int worker_start(struct queue *queue, struct cpl_error *err);
 
-/* The lane that has a request of an owner in hand; NULL: none. */
-struct lane *worker_lane_of(const struct queue *queue, uint64_t owner);
+/* The thread that has a request of an owner in hand; NULL: none. */
+struct thread *worker_thread_of(const struct queue *queue, uint64_t owner);
 
 /* Threads that have not ended. */
 int worker_alive(const struct cpl_worker *worker);

@@ -9,32 +9,33 @@
 #include "traffic/stream_internal.h"
 
 #define CHUNKS 64
-/* Equal ones are not above the average for a rounding. */
+#define HOPS_COUNTED 64
+/* Equal dilations are not above their average by a rounding error. */
 #define SAME 1e-12
 
 /* Dilations of the pairs of a chunk of ranks: whole numbers of links, up to
  * some, are counted, others added up. */
 struct tally {
-	int64_t count[CPL_HOPS_COUNTED];
+	int64_t count[HOPS_COUNTED];
 	double sum; /* of the others */
 	int64_t others, above;
 	double sum_above;
 	bool out_of_memory;
 };
 
-struct pass {
+struct dilation_pass {
 	struct stream s;
 	const struct cpl_routing *routing;
 	double limit; /* tell others above this apart */
 	struct tally tally[CHUNKS];
 };
 
-struct look {
-	const struct pass *w;
+struct dilation_look {
+	const struct dilation_pass *w;
 	struct tally *tally;
 };
 
-static void count(const struct look *look, int from, int to, int64_t n)
+static void count(const struct dilation_look *look, int from, int to, int64_t n)
 {
 	const struct stream *s = &look->w->s;
 	int here = s->host_router[from], there = s->host_router[to];
@@ -43,7 +44,7 @@ static void count(const struct look *look, int from, int to, int64_t n)
 
 	if (here != there)
 		hops = cpl_station_hops(s->net, look->w->routing, here, there);
-	if (hops < CPL_HOPS_COUNTED && hops == floor(hops)) {
+	if (hops < HOPS_COUNTED && hops == floor(hops)) {
 		t->count[(int)hops] += n;
 		return;
 	}
@@ -58,7 +59,7 @@ static void count(const struct look *look, int from, int to, int64_t n)
 static void rows(void *arg, int from, int alike,
                  const struct cpl_comm_entry *entry, int64_t n)
 {
-	const struct look *look = arg;
+	const struct dilation_look *look = arg;
 	const struct stream *s = &look->w->s;
 	int each = s->job->ranks_per_node;
 
@@ -85,9 +86,9 @@ static void rows(void *arg, int from, int alike,
 
 static void run_chunk(void *arg, int64_t index, int thread)
 {
-	struct pass *w = arg;
+	struct dilation_pass *w = arg;
 	const struct cpl_rows *r = w->s.job->rows;
-	struct look look = {.w = w, .tally = &w->tally[index]};
+	struct dilation_look look = {.w = w, .tally = &w->tally[index]};
 	int first = (int)cpl_parallel_first(r->ranks, CHUNKS, index);
 	int last = (int)cpl_parallel_first(r->ranks, CHUNKS, index + 1);
 
@@ -95,15 +96,13 @@ static void run_chunk(void *arg, int64_t index, int thread)
 		look.tally->out_of_memory = true;
 }
 
-/* Add what all jobs' pairs have to *sum. */
+/* Add the dilations of all jobs' pairs to *sum. */
 static int tally_up(const struct cpl_network *net,
                     const struct cpl_routing *routing,
                     const struct cpl_job *job, int n, int threads, double limit,
                     struct tally *sum, struct cpl_error *err)
 {
-	struct pass *w = calloc(1, sizeof(*w));
-	/* What a workload counts. */
-	bool by_shortest = !routing->add || routing == cpl_routing_minimal(net);
+	struct dilation_pass *w = calloc(1, sizeof(*w));
 	int rc = -1;
 
 	memset(sum, 0, sizeof(*sum));
@@ -118,11 +117,6 @@ static int tally_up(const struct cpl_network *net,
 		                                  : 1,
 		        .threads = threads};
 
-		if (by_shortest && job[j].hops && job[j].hops->made) {
-			for (int k = 0; k < CPL_HOPS_COUNTED; k++)
-				sum->count[k] += job[j].hops->pairs[k];
-			continue;
-		}
 		if (cpl_stream_open(&w->s, net, &stream, err))
 			goto out;
 		w->routing = routing;
@@ -133,7 +127,7 @@ static int tally_up(const struct cpl_network *net,
 		for (int i = 0; i < CHUNKS; i++) {
 			const struct tally *t = &w->tally[i];
 
-			for (int k = 0; k < CPL_HOPS_COUNTED; k++)
+			for (int k = 0; k < HOPS_COUNTED; k++)
 				sum->count[k] += t->count[k];
 			sum->sum += t->sum;
 			sum->others += t->others;
@@ -164,7 +158,7 @@ int cpl_dilation(const struct cpl_network *net,
 		return -1;
 	out->pairs = t.others;
 	out->average = t.sum;
-	for (int k = 0; k < CPL_HOPS_COUNTED; k++) {
+	for (int k = 0; k < HOPS_COUNTED; k++) {
 		out->pairs += t.count[k];
 		out->average += (double)k * (double)t.count[k];
 	}
@@ -176,7 +170,7 @@ int cpl_dilation(const struct cpl_network *net,
 		return -1;
 	out->pairs_above = t.above;
 	above = t.sum_above;
-	for (int k = 0; k < CPL_HOPS_COUNTED; k++)
+	for (int k = 0; k < HOPS_COUNTED; k++)
 		if (k > out->average * (1 + SAME)) {
 			out->pairs_above += t.count[k];
 			above += (double)k * (double)t.count[k];

@@ -17,9 +17,8 @@ struct cpl_dilation {
 };
 
 /*
- * Of n jobs together, by their rows; hosts by ranks_per_node. What a workload
- * has counted in job->hops is not counted again. threads as in a workload. 0,
- * or -1 with err (memory). O(messages * log of those of a rank) for the others.
+ * Of n jobs together, by their rows; hosts by ranks_per_node. threads as in a
+ * workload. 0, or -1 with err (memory). O(messages * log of those of a rank).
  */
 int cpl_dilation(const struct cpl_network *net,
                  const struct cpl_routing *routing, const struct cpl_job *job,

@@ -11,8 +11,8 @@
 #define OFFSETS_MAX (1 << 22)
 /* Routers without a host of the job cost time too. */
 #define SPARSE 8
-/* Leaves up to which all rows are made: where dimensions tell hops as fast,
- * what a processor's cache holds. */
+/* Leaves up to which all rows are made: where dimensions give hops as fast, as
+ * many as a processor's cache holds. */
 #define ALL_MAX 5792
 #define ALL_MAX_PRODUCT 1024
 
@@ -187,19 +187,19 @@ void cpl_distance_free(struct cpl_distance *d)
 	*d = (struct cpl_distance){0};
 }
 
-struct span {
+struct hop_span {
 	int low, high; /* offsets along a dimension */
 };
 
-static struct span span_of(const struct cpl_product *torus, int d)
+static struct hop_span span_of(const struct cpl_product *torus, int d)
 {
 	int dim = torus->dim[d];
 
-	return torus->wrap[d] ? (struct span){-((dim - 1) / 2), dim / 2}
-	                      : (struct span){1 - dim, dim - 1};
+	return torus->wrap[d] ? (struct hop_span){-((dim - 1) / 2), dim / 2}
+	                      : (struct hop_span){1 - dim, dim - 1};
 }
 
-/* Hops along every dimension are steps on its ring or line? */
+/* Are hops along every dimension steps on its ring or line? */
 static bool plain(const struct cpl_distance *d)
 {
 	const struct cpl_product *torus = &d->net->product;
@@ -221,11 +221,11 @@ static bool plain(const struct cpl_distance *d)
 	return true;
 }
 
-/* All offsets, one after the other; false behind the last. */
+/* Go to the next of all offsets; false behind the last. */
 static bool next(const struct cpl_product *torus, short *at)
 {
 	for (int d = 0; d < torus->n_dims; d++) {
-		struct span span = span_of(torus, d);
+		struct hop_span span = span_of(torus, d);
 
 		if (at[d] < span.high) {
 			at[d]++;
@@ -281,7 +281,7 @@ int cpl_rings_init(struct cpl_rings *rings, const struct cpl_distance *distance,
 	    !plain(distance))
 		return 0;
 	for (int d = 0; d < torus->n_dims; d++) {
-		struct span span = span_of(torus, d);
+		struct hop_span span = span_of(torus, d);
 
 		n *= span.high - span.low + 1;
 		r.max += span.high > -span.low ? span.high : -span.low;

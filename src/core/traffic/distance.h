@@ -3,8 +3,8 @@
  * Hops between the distinct routers of a host list ("leaves", numbered by first
  * appearance; hosts of one router share one). Where the network is a product,
  * hops add up over its dimensions: one small table for each and the leaves'
- * coordinates tell them all. Hops are taken to be the same both ways, as they
- * are for every routing here.
+ * coordinates are enough for all. Hops are taken to be the same both ways, as
+ * they are for every routing here.
  */
 #ifndef CPL_TRAFFIC_DISTANCE_H
 #define CPL_TRAFFIC_DISTANCE_H
@@ -62,8 +62,8 @@ static inline double cpl_distance_hops(const struct cpl_distance *d, int a,
 /* Hops from a leaf to every leaf, valid until the next call with a leaf that
  * shares the cache line. O(1) when cached, else O(n_leaves) hop counts. */
 const float *cpl_distance_row(struct cpl_distance *distance, int leaf);
-/* Hops between two leaves by a row, which is made; by dimensions where there
- * are some and it is not there. */
+/* Hops between two leaves: by dimensions where the network has some and the row
+ * is not there, else by the row, which is made. */
 double cpl_distance_between(struct cpl_distance *distance, int a, int b);
 /*
  * sum[i] = hops from leaf i to all leaves, weighted. Only where hops add up
@@ -87,7 +87,7 @@ struct cpl_rings {
 
 /*
  * 1 when made; 0 where the network is no product, its routing's hops are not
- * those of the shorter ways, the job has few of its routers, or there would be
+ * those of the shorter paths, the job has few of its routers, or there would be
  * too many offsets; -1 with err (memory). O(routers * 2^(dimensions that are
  * lines)).
  */

@@ -126,8 +126,8 @@ static int sort(struct cpl_harm *harm, struct cpl_error *err)
 	return 0;
 }
 
-/* Seconds that a job takes for what it sends over a link in one, beside what
- * all others and a new job send. */
+/* Seconds that a job takes for what it sends over a link in one second, when
+ * all others and a new job send as well. */
 static double seconds(const struct cpl_harm *harm, const struct use *use,
                       double more)
 {

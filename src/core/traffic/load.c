@@ -8,8 +8,8 @@
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err)
 {
-	/* One after the other, as cpl_times_at counts them. One more: a network
-	 * may have neither. */
+	/* The arrays follow one another, as cpl_times_at counts them. One item
+	 * more is allocated, since a network may have neither. */
 	size_t links = (size_t)net->n_links;
 	size_t cables = (size_t)cpl_network_port_cables(net);
 
@@ -46,17 +46,6 @@ void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
 	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
 		into->injection[i] += from->injection[i];
 		into->ejection[i] += from->ejection[i];
-	}
-}
-
-void cpl_load_add_part(struct cpl_load *into, const struct cpl_load *from,
-                       double divisor, const struct cpl_network *net)
-{
-	for (int64_t i = 0; i < net->n_links; i++)
-		into->link[i] += from->link[i] / divisor;
-	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
-		into->injection[i] += from->injection[i] / divisor;
-		into->ejection[i] += from->ejection[i] / divisor;
 	}
 }
 

@@ -6,7 +6,7 @@
 #define BLOCK 128
 
 /* Seconds of the links of a block. */
-struct block {
+struct load_block {
 	double sum, max;
 	bool stale;
 };
@@ -17,7 +17,7 @@ struct cpl_load_blocks {
 	const struct cpl_load *load;
 	int64_t *stale; /* [n_stale] blocks */
 	int64_t n_stale, n;
-	struct block block[];
+	struct load_block block[];
 };
 
 static int64_t blocks_of(int64_t n)
@@ -32,10 +32,10 @@ static int64_t last_of(int64_t block, int64_t n)
 	return end < n ? end : n;
 }
 
-static struct block of_links(const struct cpl_network *net, const double *bytes,
-                             int64_t at)
+static struct load_block of_links(const struct cpl_network *net,
+                                  const double *bytes, int64_t at)
 {
-	struct block b = {0};
+	struct load_block b = {0};
 
 	for (int64_t i = at * BLOCK; i < last_of(at, net->n_links); i++) {
 		double x;
@@ -49,10 +49,10 @@ static struct block of_links(const struct cpl_network *net, const double *bytes,
 	return b;
 }
 
-static struct block of_nodes(const struct cpl_network *net, const double *bytes,
-                             int64_t at)
+static struct load_block of_nodes(const struct cpl_network *net,
+                                  const double *bytes, int64_t at)
 {
-	struct block b = {0};
+	struct load_block b = {0};
 
 	for (int64_t i = at * BLOCK;
 	     i < last_of(at, cpl_network_port_cables(net)); i++) {
@@ -63,8 +63,8 @@ static struct block of_nodes(const struct cpl_network *net, const double *bytes,
 	return b;
 }
 
-static struct block make_block(const struct cpl_network *net,
-                               const struct cpl_load *load, int64_t at)
+static struct load_block make_block(const struct cpl_network *net,
+                                    const struct cpl_load *load, int64_t at)
 {
 	int64_t links = blocks_of(net->n_links);
 	int64_t nodes = blocks_of(cpl_network_port_cables(net));
@@ -147,8 +147,8 @@ void cpl_load_top(const struct cpl_network *net, const struct cpl_load *load,
 	if (load->blocks)
 		freshen(load->blocks);
 	for (int64_t i = 0; i < count(net); i++) {
-		struct block b = load->blocks ? load->blocks->block[i]
-		                              : make_block(net, load, i);
+		struct load_block b = load->blocks ? load->blocks->block[i]
+		                                   : make_block(net, load, i);
 		double *max =
 		        i < links ? &out->max_congestion : &out->max_injection;
 

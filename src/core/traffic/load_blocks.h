@@ -10,16 +10,17 @@
 #include "traffic/traffic.h"
 
 /*
- * Of a load, which has to live as long. NULL with err (memory). O(links +
- * nodes).
+ * Make the blocks of a load, which has to live as long. NULL with err (memory).
+ * O(links + nodes).
  */
 struct cpl_load_blocks *cpl_load_blocks_new(const struct cpl_network *net,
                                             const struct cpl_load *load,
                                             struct cpl_error *err);
 void cpl_load_blocks_free(struct cpl_load_blocks *blocks);
 
-/* The bytes of a link, as cpl_times_links numbers them, are others now. O(1).
- */
+/* To be called when the bytes of a link, as cpl_times_links numbers them, have
+ * changed. O(1).
+ * */
 void cpl_load_blocks_changed(struct cpl_load_blocks *blocks, int64_t link);
 
 /*

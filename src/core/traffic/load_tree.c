@@ -9,7 +9,7 @@
 /* 8^21 = 2^63 values. */
 #define MAX_LEVELS 21
 
-struct level {
+struct load_level {
 	int64_t n; /* nodes; there is room for whole fans of them */
 	struct cpl_load_summary *node;
 	unsigned char *is_dirty; /* [n] */
@@ -30,7 +30,7 @@ struct cpl_load_tree {
 	double *old_value;     /* [n] what they were */
 	int64_t n_old;
 	int n_levels; /* level 0 sums up values; the last has one node */
-	struct level level[MAX_LEVELS];
+	struct load_level level[MAX_LEVELS];
 };
 
 static int64_t fans(int64_t n)
@@ -38,7 +38,8 @@ static int64_t fans(int64_t n)
 	return (n + FAN - 1) / FAN;
 }
 
-static void make_level(struct cpl_arena *arena, struct level *level, int64_t n)
+static void make_level(struct cpl_arena *arena, struct load_level *level,
+                       int64_t n)
 {
 	level->n = n;
 	level->node =
@@ -88,7 +89,7 @@ void cpl_load_tree_free(struct cpl_load_tree *t)
 	cpl_arena_free(&arena);
 }
 
-static void mark_dirty(struct level *level, int64_t i)
+static void mark_dirty(struct load_level *level, int64_t i)
 {
 	if (level->is_dirty[i])
 		return;
@@ -153,7 +154,7 @@ static void add_up_nodes(const struct cpl_load_summary *child,
 
 static void add_up(struct cpl_load_tree *t, int k, int64_t i)
 {
-	struct level *level = &t->level[k];
+	struct load_level *level = &t->level[k];
 
 	if (k)
 		add_up_nodes(level[-1].node + i * FAN, &level->node[i]);
@@ -169,7 +170,7 @@ void cpl_load_tree_put(struct cpl_load_tree *t, int64_t i, double value)
 static void update(struct cpl_load_tree *t)
 {
 	for (int k = 0; k < t->n_levels; k++) {
-		struct level *level = &t->level[k];
+		struct load_level *level = &t->level[k];
 
 		for (int64_t d = 0; d < level->n_dirty; d++) {
 			int64_t i = level->dirty[d];
@@ -213,7 +214,7 @@ static void forget_old(struct cpl_load_tree *t)
 		t->is_old[t->old[i]] = 0;
 	t->n_old = 0;
 	for (int k = 0; k < t->n_levels; k++) {
-		struct level *level = &t->level[k];
+		struct load_level *level = &t->level[k];
 
 		for (int64_t i = 0; i < level->n_old; i++)
 			level->is_old[level->old[i]] = 0;
@@ -224,7 +225,7 @@ static void forget_old(struct cpl_load_tree *t)
 void cpl_load_tree_sum(struct cpl_load_tree *t)
 {
 	for (int k = 0; k < t->n_levels; k++) {
-		struct level *level = &t->level[k];
+		struct load_level *level = &t->level[k];
 
 		for (int64_t d = 0; d < level->n_dirty; d++)
 			level->is_dirty[level->dirty[d]] = 0;
@@ -237,7 +238,8 @@ void cpl_load_tree_sum(struct cpl_load_tree *t)
 
 void cpl_load_tree_keep(struct cpl_load_tree *t)
 {
-	/* Or a later undo would take nodes not computed yet as up to date. */
+	/* Otherwise a later undo would take nodes that are not computed yet for
+	 * up to date. */
 	update(t);
 	forget_old(t);
 }
@@ -247,7 +249,7 @@ void cpl_load_tree_undo(struct cpl_load_tree *t)
 	for (int64_t i = 0; i < t->n_old; i++)
 		t->value[t->old[i]] = t->old_value[i];
 	for (int k = 0; k < t->n_levels; k++) {
-		struct level *level = &t->level[k];
+		struct load_level *level = &t->level[k];
 
 		for (int64_t i = 0; i < level->n_old; i++)
 			level->node[level->old[i]] = level->old_node[i];

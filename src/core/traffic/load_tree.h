@@ -23,8 +23,8 @@ struct cpl_load_tree;
 struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err);
 void cpl_load_tree_free(struct cpl_load_tree *tree);
 
-/* Many values at once, to be kept: put them, then have all summed up. What was
- * set before is kept, too. O(1), O(n). */
+/* Set many values at once, which are kept: put them, then have all summed up.
+ * What was set before is kept, too. O(1), O(n). */
 void cpl_load_tree_put(struct cpl_load_tree *tree, int64_t i, double value);
 void cpl_load_tree_sum(struct cpl_load_tree *tree);
 
@@ -34,8 +34,8 @@ double cpl_load_tree_get(const struct cpl_load_tree *tree, int64_t i);
 
 /* The summary of all. O(log n) per value set since the last call. */
 const struct cpl_load_summary *cpl_load_tree_all(struct cpl_load_tree *tree);
-/* Index of the largest value, the lowest of several; 0 when all are 0, -1 of
- * none. As cpl_load_tree_all. */
+/* Index of the largest value, the lowest of several; 0 when all are 0, -1 where
+ * there are none. As cpl_load_tree_all. */
 int64_t cpl_load_tree_largest(struct cpl_load_tree *tree);
 
 /* Keep all values set since the last of these two, or put the old ones back,

@@ -109,7 +109,7 @@ void cpl_matrix_free(struct cpl_matrix *m)
 	*m = (struct cpl_matrix){0};
 }
 
-/* The node of each rank: the caller's array, or put together. */
+/* The node of each rank: the caller's array, or one that is made. */
 static const int *nodes_of(struct cpl_matrix *m, const struct cpl_job *job,
                            int ranks)
 {
@@ -143,13 +143,13 @@ static void list_ranks(const struct cpl_network *net,
 }
 
 /* Words of `heard` that may hold bits. */
-struct span {
+struct row_span {
 	int low, high;
 };
 
 /* Add the rows of the ranks on one router into m->row. Not inlined: its loop
  * needs the registers. */
-static __attribute__((noinline)) struct span
+static __attribute__((noinline)) struct row_span
 gather(const struct cpl_comm *comm, const int *rank_node, const int *cable,
        int router, struct cpl_matrix *m, struct cpl_load *load,
        struct cpl_job_sums *sums)
@@ -160,7 +160,7 @@ gather(const struct cpl_comm *comm, const int *rank_node, const int *cable,
 	const double *const bytes_to = comm->bytes;
 	double *const row = m->row, *const ejection = load->ejection;
 	uint64_t *const heard = m->heard;
-	struct span span = {m->n_words, -1};
+	struct row_span span = {m->n_words, -1};
 
 	for (int rank = m->head[router]; rank >= 0; rank = m->next[rank]) {
 		const int64_t end = comm->row[rank + 1];
@@ -195,7 +195,7 @@ gather(const struct cpl_comm *comm, const int *rank_node, const int *cable,
 }
 
 /* Keep what gather left in m->row as a row of flows, and clear it. */
-static void keep(int from, struct span span, struct cpl_matrix *m)
+static void keep(int from, struct row_span span, struct cpl_matrix *m)
 {
 	struct cpl_flows *flows = &m->flows;
 	int64_t n = flows->row[flows->n_from];
@@ -218,10 +218,10 @@ static void keep(int from, struct span span, struct cpl_matrix *m)
 	flows->row[flows->n_from] = n;
 }
 
-/* Between two routers; returns the links on the way. */
-static inline double add(const struct cpl_network *net,
-                         const struct cpl_routing *routing, int from, int to,
-                         double bytes, double *load)
+/* Add a flow between two routers; returns the links on its path. */
+static inline double add_flow(const struct cpl_network *net,
+                              const struct cpl_routing *routing, int from,
+                              int to, double bytes, double *load)
 {
 	double hops;
 
@@ -234,9 +234,9 @@ static inline double add(const struct cpl_network *net,
 
 /* Route what gather left in m->row, and clear it. */
 static void route(const struct cpl_network *net,
-                  const struct cpl_routing *routing, int from, struct span span,
-                  struct cpl_matrix *m, struct cpl_load *load,
-                  struct cpl_job_sums *sums)
+                  const struct cpl_routing *routing, int from,
+                  struct row_span span, struct cpl_matrix *m,
+                  struct cpl_load *load, struct cpl_job_sums *sums)
 {
 	for (int word = span.low; word <= span.high; word++) {
 		uint64_t bits = m->heard[word];
@@ -245,8 +245,8 @@ static void route(const struct cpl_network *net,
 		for (; bits; bits &= bits - 1) {
 			int to = word * 64 + __builtin_ctzll(bits);
 			double bytes = m->row[to];
-			double hops = add(net, routing, from, to, bytes,
-			                  load->link);
+			double hops = add_flow(net, routing, from, to, bytes,
+			                       load->link);
 
 			m->row[to] = 0;
 			sums->hop_bytes += bytes * hops;
@@ -275,9 +275,8 @@ static void over_routers(const struct cpl_network *net,
 		m->used[word] = 0;
 		for (; bits; bits &= bits - 1) {
 			int router = word * 64 + __builtin_ctzll(bits);
-			struct span span =
-			        gather(comm, rank_node, cable, router, m, load,
-			               sums);
+			struct row_span span = gather(comm, rank_node, cable,
+			                              router, m, load, sums);
 
 			if (routing)
 				route(net, routing, router, span, m, load,

@@ -9,7 +9,7 @@
 /* Relative spread of loads that counts as none. */
 #define SAME 1e-12
 
-/* Of the links that carry traffic. */
+/* Totals of the links that carry traffic. */
 struct totals {
 	double sum, max, job;
 	int64_t used;
@@ -69,7 +69,8 @@ static double node_links(const struct cpl_network *net, const double *own,
 	return max;
 }
 
-/* Of `used` links, from the sum of their squared distances from the average. */
+/* The variance of `used` links, from the sum of their squared distances from
+ * the average. */
 static double variance_of(double squares, int64_t used, double average)
 {
 	double variance = used ? squares / (double)used : 0;
@@ -126,7 +127,7 @@ int cpl_traffic_finite(const struct cpl_metrics *metrics,
 	return 0;
 }
 
-/* Of count links from first on. */
+/* The largest of `most` and of the slowed seconds of count links. */
 static double slowed(const double *own, const double *rates, int64_t count,
                      double bandwidth, double most)
 {
@@ -181,7 +182,7 @@ double cpl_metrics_hybrid(const struct cpl_metrics *metrics, double hop_bytes,
 	       ratio(metrics->nonzero_variance, reference->nonzero_variance);
 }
 
-/* Of three values the middle one. */
+/* The middle one of three values. */
 static double middle(double a, double b, double c)
 {
 	double low = a < b ? a : b, high = a < b ? b : a;
@@ -189,7 +190,7 @@ static double middle(double a, double b, double c)
 	return c < low ? low : c > high ? high : c;
 }
 
-/* value[] sorted, as far as it has to be. */
+/* Sort value[] as far as is needed. */
 static void sort_few(double *value, int64_t n)
 {
 	for (int64_t i = 1; i < n; i++) {
@@ -264,7 +265,7 @@ static int64_t below(int64_t n, double q)
 	return (int64_t)floor(q * (double)(n - 1));
 }
 
-/* Between the order statistics around the position. */
+/* Interpolate between the order statistics around the position. */
 static double quantile(const double *value, int64_t n, double q)
 {
 	int64_t low = below(n, q);

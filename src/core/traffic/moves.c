@@ -33,8 +33,8 @@ static void make_stops(struct cpl_moves *m, const int *node, int n)
 	}
 }
 
-/* What each thread has for itself; where memory was out before, too, it is all
- * given back. */
+/* Make what each thread has for itself; where memory is out, all of it is given
+ * back. */
 static int make_own(struct cpl_moves *m, const struct cpl_routing *routing,
                     int known_stops, struct cpl_error *err)
 {
@@ -132,7 +132,7 @@ static int open_lists(struct cpl_moves *m, int ranks, struct cpl_error *err)
 	return arena->failed ? cpl_fail_memory(err) : 0;
 }
 
-/* What the ranks of a stop send to others. */
+/* Put what the ranks of a stop send to others. */
 static void send_from(struct cpl_moves *m, const struct cpl_comm *comm,
                       const int *node, int stop)
 {
@@ -174,7 +174,7 @@ int cpl_moves_flows(struct cpl_moves *m, const struct cpl_comm *comm,
 	return 0;
 }
 
-double cpl_moves_part(struct cpl_moves *m, int from_node, int to_node,
+double cpl_moves_fraction(struct cpl_moves *m, int from_node, int to_node,
                       int64_t link)
 {
 	int from = moves_stop_at(m, from_node);
@@ -191,7 +191,7 @@ double cpl_moves_part(struct cpl_moves *m, int from_node, int to_node,
 	return part;
 }
 
-double cpl_moves_entry_part(struct cpl_moves *m, int rank, int64_t e,
+double cpl_moves_entry_fraction(struct cpl_moves *m, int rank, int64_t e,
                             int64_t link)
 {
 	const struct cpl_share *share;
@@ -209,7 +209,7 @@ double cpl_moves_entry_part(struct cpl_moves *m, int rank, int64_t e,
 
 bool cpl_moves_uses(struct cpl_moves *m, int from_node, int to_node, int link)
 {
-	return cpl_moves_part(m, from_node, to_node, link) > 0;
+	return cpl_moves_fraction(m, from_node, to_node, link) > 0;
 }
 
 static void forget(struct cpl_moves *m)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Link loads that change: by single flows, or while ranks of a job change
- * places. Changes are tentative until they are kept or undone. For routings
- * that have add; for others, where a move can change every link,
- * cpl_routing_by_flow() stands in.
+ * Link loads that change: by single flows, or while ranks of a job move.
+ * Changes are tentative until they are kept or undone. For routings that have
+ * add; for others, where a move can change every link, cpl_routing_by_flow()
+ * stands in.
  *
  * Exactly: each flow's bytes on a link are rounded to a grain of at most 2^-48
  * of the job's bytes, so that they add up without rounding: the state then
@@ -62,13 +62,14 @@ struct cpl_moves {
 	int *known; /* [n_stops * n_stops] */
 	struct cpl_share *share;
 	int n_share, max_share;
-	/* Of entries of comm, the last looked at: index in share, 0: none. */
+	/* The routes of entries of comm that were looked at last: index in
+	 * share, 0: none. */
 	struct cpl_moves_route {
 		int from, to, at; /* stops */
 	} *entry_route;           /* [entries] */
 
-	/* Of cpl_moves_flows, once it was asked: ranks by stop, as lists, and
-	 * what a stop sends to each of to_stop[n_to]. */
+	/* Memory of cpl_moves_flows, once it was called: ranks by stop, as
+	 * lists, and what a stop sends to each of to_stop[n_to]. */
 	int *first_on; /* [n_stops] rank, or -1 */
 	int *next_on;  /* [max_next] the next rank of that stop, or -1 */
 	int max_next;
@@ -85,7 +86,7 @@ struct cpl_moves {
 /*
  * No flows yet between the n nodes (NULL: any of the network), but `start`
  * (bytes of links; NULL: none), which has to live as long. The routing's add
- * finds the ways. 0, or -1 with err (no add; memory). O(nodes + links).
+ * finds the paths. 0, or -1 with err (no add; memory). O(nodes + links).
  */
 int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
                    const struct cpl_routing *routing, const int *node, int n,
@@ -105,16 +106,16 @@ int cpl_moves_flows(struct cpl_moves *moves, const struct cpl_comm *comm,
 bool cpl_moves_uses(struct cpl_moves *moves, int from_node, int to_node,
                     int link);
 /* The part of a flow between them that goes over the link. As above. */
-double cpl_moves_part(struct cpl_moves *moves, int from_node, int to_node,
+double cpl_moves_fraction(struct cpl_moves *moves, int from_node, int to_node,
                       int64_t link);
 
 /* The same of entry e of the job's comm, in the row of rank. O(route), faster
  * for one entry after the other. */
-double cpl_moves_entry_part(struct cpl_moves *moves, int rank, int64_t e,
+double cpl_moves_entry_fraction(struct cpl_moves *moves, int rank, int64_t e,
                             int64_t link);
 
-/* Keep all changes since the last of these two; or go back to then, to the bit.
- * O(ranks and links that changed). */
+/* Keep all changes since the last of these two calls; or go back to then, to
+ * the bit. O(ranks and links that changed). */
 void cpl_moves_keep(struct cpl_moves *moves);
 void cpl_moves_undo(struct cpl_moves *moves);
 
@@ -134,21 +135,22 @@ int cpl_moves_view(const struct cpl_moves *moves, struct cpl_moves *view,
  */
 int cpl_moves_job(struct cpl_moves *moves, const struct cpl_comm *comm,
                   const int *node, bool exact, struct cpl_error *err);
-/* The job is taken off, nothing may be tentative; another may follow. O(links
- * that it was on). */
+/* Take the job off; nothing may be tentative. Another may follow. O(links that
+ * it was on). */
 void cpl_moves_leave(struct cpl_moves *moves);
 
-/* Tentative, as many as you like. O(entries of the ranks' rows and columns *
- * route). No allocation but for routes found first. */
+/* Move a rank, or swap two, tentatively and as often as you like. O(entries of
+ * the ranks' rows and columns * route). No allocation but for routes found
+ * first. */
 void cpl_moves_move(struct cpl_moves *moves, int rank, int node);
 void cpl_moves_swap(struct cpl_moves *moves, int a, int b);
 
 /*
- * To try many places of a host, of a job whose sums are exact: nothing may be
- * tentative, and its flows are taken off, kept. Then it is put on a node, or
- * changes places with another host, tentatively: to be undone for the next try,
- * or kept. The state is then that of a move or swap, to the bit. O(entries of
- * the hosts' rows and columns * route), a put half of a move.
+ * To try many nodes for a host of a job whose sums are exact: nothing may be
+ * tentative, and the host's flows are taken off, kept. Then it is put on a
+ * node, or exchanged with another host, tentatively: to be undone for the next
+ * try, or kept. The state is then that of a move or swap, to the bit. O(entries
+ * of the hosts' rows and columns * route), a put half of a move.
  *
  * A host is a rank; or the `ports` (set before) ranks host * ports .. of the
  * job that are its ports and send each other nothing, on the nodes node * ports

@@ -49,9 +49,9 @@ static inline const struct cpl_share *moves_route(struct cpl_moves *m, int from,
 const struct cpl_share *moves_route_of(struct cpl_moves *m, int rank, int64_t e,
                                        int *n, double *hops);
 
-/* Here, as each step of a search puts many flows: */
+/* These are inline, since each step of a search puts many flows: */
 
-/* One over n links, tentatively. O(n). */
+/* Put a flow on n links, tentatively. O(n). */
 static inline void moves_put(struct cpl_moves *m, const struct cpl_share *share,
                              int n, double hops, double bytes)
 {
@@ -69,14 +69,15 @@ static inline void moves_put(struct cpl_moves *m, const struct cpl_share *share,
 	m->more_hop_bytes += (bytes * hops + m->hop_rounder) - m->hop_rounder;
 }
 
-/* Routes that are not kept, in sums that are not exact: without a list. */
+/* Routes that are not kept, in sums that are not exact, are put without a
+ * list. */
 static inline bool moves_put_at_once(const struct cpl_moves *m)
 {
 	return m->finder.routing->put && !m->known && m->rounder == 0 &&
 	       !m->net->station_of;
 }
 
-/* Between two stops, tentatively. O(route), and as moves_find. */
+/* Put a flow between two stops, tentatively. O(route), and as moves_find. */
 static inline void moves_flow(struct cpl_moves *m, int from, int to,
                               double bytes)
 {
@@ -99,7 +100,7 @@ static inline void moves_flow(struct cpl_moves *m, int from, int to,
 	moves_put(m, share, n, hops, bytes);
 }
 
-/* Flows were kept on the link. */
+/* To be called when flows were kept on the link. */
 static inline void moves_note_laden(struct cpl_moves *m, int link)
 {
 	if (m->is_laden[link])
@@ -108,7 +109,7 @@ static inline void moves_note_laden(struct cpl_moves *m, int link)
 	m->laden[m->n_laden++] = link;
 }
 
-/* The rank is on that node, whatever its flows. */
+/* Note that the rank is on that node, whatever its flows. */
 static inline void moves_settle(struct cpl_moves *m, int rank, int node)
 {
 	m->node[rank] = node;

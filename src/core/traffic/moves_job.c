@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A job whose ranks change places. */
+/* A job whose ranks move. */
 #include "traffic/moves_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A job's bytes are less than so many bits of grains; bytes times links, of
- * which no way has more than there are routers, of coarser ones. */
+/* A job's bytes are less than so many bits of grains; bytes times links are of
+ * coarser grains, and no path has more links than there are routers. */
 #define BITS 49
 /* 1.5 * 2^52 grains: adding them rounds to whole ones. */
 #define ROUNDER(exponent) ldexp(1.5, 52 + (exponent)-BITS)
-/* So that neither is too small or too large for a number. */
+/* Limits within which neither is too small or too large for a number. */
 #define MIN_EXPONENT (-900)
 #define MAX_EXPONENT 950
 
@@ -24,7 +24,7 @@ static inline bool among(struct few few, int rank)
 	return (unsigned)(rank - few.first) < (unsigned)few.n;
 }
 
-/* The flows of a rank but those to `to` and those from `from`. */
+/* Put the flows of a rank but those to `to` and those from `from`. */
 static void flows(struct cpl_moves *m, int rank, struct few to, struct few from,
                   double sign)
 {
@@ -73,7 +73,7 @@ void cpl_moves_swap(struct cpl_moves *m, int a, int b)
 
 	if (node == m->node[b])
 		return;
-	/* Those to the other one are left to its turn. */
+	/* A flow between the two is put with those of the rank that gets it. */
 	flows(m, a, only(b), none, -1);
 	flows(m, b, only(a), none, -1);
 	go(m, a, m->node[b]);
@@ -82,7 +82,7 @@ void cpl_moves_swap(struct cpl_moves *m, int a, int b)
 	flows(m, b, only(a), none, 1);
 }
 
-/* Of all ports of a host but those from and to `but`. */
+/* Put the flows of all ports of a host but those from and to `but`. */
 static void host_flows(struct cpl_moves *m, int host, struct few but,
                        double sign)
 {
@@ -171,7 +171,7 @@ static void index_columns(struct cpl_moves *m)
 static int choose_grain(struct cpl_moves *m, struct cpl_error *err)
 {
 	double sum = 0;
-	int exponent, ways;
+	int exponent, hops;
 
 	for (int64_t e = 0; e < m->comm->n_entries; e++)
 		sum += m->comm->bytes[e];
@@ -181,9 +181,9 @@ static int choose_grain(struct cpl_moves *m, struct cpl_error *err)
 		                     "than a number holds");
 	if (exponent < MIN_EXPONENT)
 		exponent = MIN_EXPONENT;
-	frexp(m->net->n_routers, &ways);
+	frexp(m->net->n_routers, &hops);
 	m->rounder = ROUNDER(exponent);
-	m->hop_rounder = ROUNDER(exponent + ways);
+	m->hop_rounder = ROUNDER(exponent + hops);
 	return 0;
 }
 
@@ -251,7 +251,7 @@ void cpl_moves_leave(struct cpl_moves *m)
 		moves_show_kept(m, m->laden, m->n_laden);
 	m->n_laden = 0;
 	m->hop_bytes = m->rounder = m->hop_rounder = 0;
-	/* Those that are in no table were this job's. */
+	/* Routes that are in no table were this job's. */
 	if (!m->known)
 		m->n_share = 1;
 	m->comm = NULL;

@@ -10,7 +10,8 @@
 /* Room for the first of them, which need not move: 1 MB. */
 #define FIRST_ROOM (1 << 16)
 
-/* Keep a route when there is room; else, 0, it is found anew from now on. */
+/* Keep a route when there is room. 0: there is none, and the route is found
+ * anew each time. */
 static int remember(struct cpl_moves *m, const struct cpl_share *share, int n,
                     double hops)
 {
@@ -35,7 +36,7 @@ static int remember(struct cpl_moves *m, const struct cpl_share *share, int n,
 }
 
 /* Two sums: one addition need not wait for the other. */
-static double add_up_parts(const struct cpl_share *share, int n)
+static double sum_fractions(const struct cpl_share *share, int n)
 {
 	double even = 0, odd = 0;
 	int i;
@@ -53,14 +54,14 @@ const struct cpl_share *moves_find(struct cpl_moves *m, int from, int to,
 	const struct cpl_share *share =
 	        cpl_route_find(&m->finder, m->station[from], m->station[to], n);
 
-	*hops = add_up_parts(share, *n);
+	*hops = sum_fractions(share, *n);
 	if (m->known)
 		m->known[(size_t)from * (size_t)m->n_stops + (size_t)to] =
 		        remember(m, share, *n, *hops);
 	return share;
 }
 
-/* The route is kept beside those of its neighbours: in a large table each
+/* The route is kept next to those of its neighbours: in a large table each
  * look-up would miss the cache. */
 const struct cpl_share *moves_route_of(struct cpl_moves *m, int rank, int64_t e,
                                        int *n, double *hops)

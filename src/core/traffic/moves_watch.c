@@ -45,7 +45,7 @@ static void refresh(struct cpl_moves *m)
 		show(m, m->touched[i]);
 }
 
-/* How often each link's own time what it takes beside others. */
+/* How many times its own time each link takes when others send as well. */
 static int slow_links(struct cpl_moves *m, const struct cpl_load *rates)
 {
 	m->slow = cpl_arena_take_raw(&m->arena, m->net->n_links,

@@ -10,8 +10,9 @@
 /* Lexicographic: the first differing number decides (relative difference above
  * 1e-9), then the earlier candidate. */
 enum cpl_objective {
-	/* Max congestion; where that is other jobs' whatever is chosen, that of
-	 * the links that the job is on (both known); mean, hop-bytes. */
+	/* Max congestion; where other jobs cause that whatever is chosen, the
+	 * largest on links of the job itself (both known); then mean,
+	 * hop-bytes. */
 	CPL_OBJECTIVE_MAX,
 	CPL_OBJECTIVE_MEAN,      /* mean congestion, max, hop-bytes */
 	CPL_OBJECTIVE_HOP_BYTES, /* hop-bytes, max, mean */
@@ -19,16 +20,18 @@ enum cpl_objective {
 	CPL_OBJECTIVE_BUSIEST,
 	CPL_OBJECTIVE_TIME, /* cpl_traffic_seconds, mean, hop-bytes */
 	/*
-	 * Of what a job is to others, and others to it; a matter of whole
-	 * candidates (placement/decide.h). Layouts of one are compared by time.
+	 * Objectives of what a job does to others, and others to it; they
+	 * compare whole candidates (placement/decide.h). Layouts of one are
+	 * compared by time.
 	 */
 	CPL_OBJECTIVE_INTERFERENCE, /* weighted slowdowns, of own and others */
 	CPL_OBJECTIVE_ISOLATION,    /* links shared with others, then time */
-	/* What a model tells of a whole candidate; layouts of one likewise. */
+	/* What a model predicts for a whole candidate; layouts of one are
+	 * compared by time as well. */
 	CPL_OBJECTIVE_LEARNED,
 };
 
-/* Is a busiest link what comes first, by bytes? */
+/* Does a busiest link come first, by bytes? */
 static inline bool cpl_objective_by_max(enum cpl_objective objective)
 {
 	return objective == CPL_OBJECTIVE_MAX ||
@@ -47,7 +50,7 @@ static inline bool cpl_objective_of_whole(enum cpl_objective objective)
 	return objective >= CPL_OBJECTIVE_INTERFERENCE;
 }
 
-/* And what they are to the running jobs? */
+/* Is it also needed what they do to the running jobs? */
 static inline bool cpl_objective_of_others(enum cpl_objective objective)
 {
 	return objective == CPL_OBJECTIVE_INTERFERENCE ||
@@ -60,12 +63,13 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);
 
-/* Of two numbers of which the smaller is better: -1, 0: as good as the same, 1.
- */
+/* Compare two numbers, of which the smaller is better: -1, 0 (as good as the
+ * same), 1.
+ * */
 int cpl_objective_compare(double a, double b);
 
-/* The number that decides first. Not of cpl_objective_of_whole: there it is
- * that of time. */
+/* The number that decides first. For the objectives of cpl_objective_of_whole
+ * it is that of time. */
 double cpl_objective_first(enum cpl_objective objective,
                            const struct cpl_metrics *metrics,
                            double hop_bytes);

@@ -48,7 +48,7 @@ static void split_rank(const struct cpl_network *net,
 		out->row[rank * n + p] = out->n_entries;
 		for (int64_t e = comm->row[rank]; e < comm->row[rank + 1]; e++)
 			for (int q = 0; q < n; q++) {
-				double part = cpl_network_port_part(net, p, q);
+				double part = cpl_network_port_fraction(net, p, q);
 				int64_t at = out->n_entries;
 
 				if (!(part > 0))
@@ -62,7 +62,7 @@ static void split_rank(const struct cpl_network *net,
 	out->row[rank * n + n] = out->n_entries;
 }
 
-/* Every rank as one for each port. */
+/* Split every rank into one for each port. */
 static int split(struct cpl_port_job *p, const struct cpl_network *net,
                  const struct cpl_comm *comm, struct cpl_error *err)
 {
@@ -71,7 +71,7 @@ static int split(struct cpl_port_job *p, const struct cpl_network *net,
 
 	for (int a = 0; a < net->n_ports; a++)
 		for (int b = 0; b < net->n_ports; b++)
-			pairs += cpl_network_port_part(net, a, b) > 0;
+			pairs += cpl_network_port_fraction(net, a, b) > 0;
 	if (comm->ranks > INT_MAX / net->n_ports)
 		return cpl_fail(err, "%d ranks with %d ports each are too many",
 		                comm->ranks, net->n_ports);

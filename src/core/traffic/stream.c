@@ -5,47 +5,7 @@
 #include "routing/static_indirect.h"
 #include "traffic/stream_internal.h"
 
-int cpl_stream_open(struct stream *s, const struct cpl_network *net,
-                    const struct cpl_stream *job, struct cpl_error *err)
-{
-	int per_node = job->ranks_per_node, last = -1;
-
-	memset(s, 0, sizeof(*s));
-	s->net = net;
-	s->job = job;
-	s->n_hosts = (job->rows->ranks - 1) / per_node + 1;
-	s->per_host =
-	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)per_node + 1;
-	s->host_of = cpl_arena_take_raw(&s->arena, net->n_nodes,
-	                                sizeof(*s->host_of));
-	s->router = cpl_arena_take_raw(&s->arena, net->n_stations,
-	                               sizeof(*s->router));
-	s->host_router = cpl_arena_take_raw(&s->arena, s->n_hosts,
-	                                    sizeof(*s->host_router));
-	if (s->arena.failed)
-		return cpl_arena_end(&s->arena, -1, err);
-	for (int node = 0; node < net->n_nodes; node++)
-		s->host_of[node] = -1;
-	for (int host = 0; host < s->n_hosts; host++) {
-		s->host_of[job->node[host]] = host;
-		s->host_router[host] = cpl_network_station(net, job->node[host]);
-	}
-	for (int node = 0; node < net->n_nodes; node++) {
-		int router = cpl_network_station(net, node);
-
-		if (s->host_of[node] >= 0 && router != last)
-			s->router[s->n_routers++] = last = router;
-	}
-	return 0;
-}
-
-void cpl_stream_close(struct stream *s)
-{
-	cpl_arena_free(&s->arena);
-	*s = (struct stream){0};
-}
-
-static void take(void *arg, const struct cpl_flows *some)
+static void take_flows(void *arg, const struct cpl_flows *some)
 {
 	struct cpl_indirect *in = arg;
 
@@ -65,10 +25,9 @@ static void add_direct(const struct cpl_indirect *in, struct cpl_load *load,
 }
 
 /*
- * static-direct and static-indirect of any dragonfly. With several links per
- * pair of groups how a flow divides its bytes depends on both its routers, so
- * that each flow is routed, once for both routings, while others are collected;
- * none is kept. The bits are those of the routings' add and solve.
+ * static-direct and static-indirect of any dragonfly. Each flow is routed, once
+ * for both routings, while others are collected; none is kept. The bits are
+ * those of the routings' add and solve.
  */
 static int add_by_flows(const struct cpl_network *net,
                         const struct cpl_stream *job,
@@ -85,7 +44,7 @@ static int add_by_flows(const struct cpl_network *net,
 	for (int i = 0; i < sinks->n; i++)
 		direct_only = direct_only && sinks->routing[i]->add;
 	cpl_indirect_start(&in, net, direct_only, scratch);
-	each.take = take;
+	each.take = take_flows;
 	each.arg = &in;
 	rc = cpl_stream_pass(net, job, &each, err);
 	for (int i = 0; i < sinks->n && !rc; i++) {
@@ -104,17 +63,16 @@ static int add_by_flows(const struct cpl_network *net,
 }
 
 /* How a routing is served; those of one kind share a pass. */
-enum strategy { KEPT, BY_GROUPS, BY_FLOWS, ROUTED, N_STRATEGIES };
+enum strategy { KEPT, BY_FLOWS, ROUTED, N_STRATEGIES };
 
-static enum strategy strategy_of(const struct cpl_network *net,
-                                 const struct cpl_routing *routing)
+static enum strategy strategy_of(const struct cpl_routing *routing)
 {
 	if (routing->flags & CPL_ROUTING_ADAPTIVE)
 		return KEPT;
-	if (routing != &cpl_routing_static_direct &&
-	    routing != &cpl_routing_static_indirect)
-		return ROUTED;
-	return cpl_stream_by_groups(net) ? BY_GROUPS : BY_FLOWS;
+	return routing == &cpl_routing_static_direct ||
+	                       routing == &cpl_routing_static_indirect
+	               ? BY_FLOWS
+	               : ROUTED;
 }
 
 int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
@@ -135,7 +93,7 @@ int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
 	for (enum strategy k = 0; k < N_STRATEGIES && !rc; k++) {
 		sinks.n = 0;
 		for (int i = 0; i < n; i++) {
-			if (strategy_of(net, routing[i]) != k)
+			if (strategy_of(routing[i]) != k)
 				continue;
 			index[sinks.n] = i;
 			sinks.routing[sinks.n] = routing[i];
@@ -146,9 +104,8 @@ int cpl_stream_add(const struct cpl_network *net, const struct cpl_stream *job,
 		sinks.route = k == ROUTED;
 		if (!sinks.n && !sinks.flows)
 			continue;
-		rc = k == BY_GROUPS  ? cpl_stream_groups(net, job, &sinks, err)
-		     : k == BY_FLOWS ? add_by_flows(net, job, &sinks, err)
-		                     : cpl_stream_pass(net, job, &sinks, err);
+		rc = k == BY_FLOWS ? add_by_flows(net, job, &sinks, err)
+		                   : cpl_stream_pass(net, job, &sinks, err);
 		for (int i = 0; i < sinks.n; i++)
 			sums[index[i]] = sinks.sums[i];
 	}

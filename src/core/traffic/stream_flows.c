@@ -7,6 +7,47 @@
 #include "base/parallel.h"
 #include "traffic/stream_internal.h"
 
+int cpl_stream_open(struct stream *s, const struct cpl_network *net,
+                    const struct cpl_stream *job, struct cpl_error *err)
+{
+	int per_node = job->ranks_per_node, last = -1;
+
+	memset(s, 0, sizeof(*s));
+	s->net = net;
+	s->job = job;
+	s->n_hosts = (job->rows->ranks - 1) / per_node + 1;
+	s->per_host =
+	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)per_node + 1;
+	s->host_of = cpl_arena_take_raw(&s->arena, net->n_nodes,
+	                                sizeof(*s->host_of));
+	s->router = cpl_arena_take_raw(&s->arena, net->n_stations,
+	                               sizeof(*s->router));
+	s->host_router = cpl_arena_take_raw(&s->arena, s->n_hosts,
+	                                    sizeof(*s->host_router));
+	if (s->arena.failed)
+		return cpl_arena_end(&s->arena, -1, err);
+	for (int node = 0; node < net->n_nodes; node++)
+		s->host_of[node] = -1;
+	for (int host = 0; host < s->n_hosts; host++) {
+		s->host_of[job->node[host]] = host;
+		s->host_router[host] =
+		        cpl_network_station(net, job->node[host]);
+	}
+	for (int node = 0; node < net->n_nodes; node++) {
+		int router = cpl_network_station(net, node);
+
+		if (s->host_of[node] >= 0 && router != last)
+			s->router[s->n_routers++] = last = router;
+	}
+	return 0;
+}
+
+void cpl_stream_close(struct stream *s)
+{
+	cpl_arena_free(&s->arena);
+	*s = (struct stream){0};
+}
+
 /* Routers are cut into so many chunks, fewer where their loads would take more
  * than MAX_MEMORY bytes. */
 #define MAX_CHUNKS 32
@@ -15,7 +56,7 @@
 /* Flows that are handed over together. */
 #define SOME_FLOWS (1 << 14)
 
-/* What one chunk of routers gave. */
+/* The results of one chunk of routers. */
 struct chunk {
 	double *injection; /* of all; disjoint, so shared by the chunks */
 	double *ejection;  /* [n_hosts] */
@@ -35,7 +76,7 @@ struct worker {
 	int low, high;   /* words that may hold bits */
 };
 
-struct pass {
+struct flow_pass {
 	struct stream s;
 	int n;     /* routings to add */
 	bool keep; /* flows */
@@ -45,15 +86,15 @@ struct pass {
 	int n_workers;
 	struct worker *worker;
 	const struct stream_sinks *sinks;
-	/* Where flows are handed over: those that are, and where collecting
-	 * the next ones stands. */
+	/* Where flows are handed over: the ones at hand, and how far the next
+	 * ones are collected. */
 	struct cpl_flows full;
 	int at;       /* chunk */
 	int64_t next; /* router of it */
 };
 
 /* One host at work. */
-struct host {
+struct stream_host {
 	const struct stream *s;
 	struct chunk *chunk;
 	struct worker *worker;
@@ -63,7 +104,7 @@ struct host {
 
 static inline void soon(void *arg, int to)
 {
-	const struct host *host = arg;
+	const struct stream_host *host = arg;
 
 	__builtin_prefetch(&host->chunk->ejection[to], 1);
 	__builtin_prefetch(&host->worker->row[host->s->host_router[to]], 1);
@@ -71,7 +112,7 @@ static inline void soon(void *arg, int to)
 
 static inline void piece(void *arg, int to, double bytes, int n)
 {
-	struct host *host = arg;
+	struct stream_host *host = arg;
 	int there = host->s->host_router[to];
 
 	if (to == host->host) {
@@ -90,7 +131,7 @@ static inline void piece(void *arg, int to, double bytes, int n)
 		host->worker->high = there / 64;
 }
 
-static void gather(const struct pass *w, struct chunk *chunk,
+static void gather(const struct flow_pass *w, struct chunk *chunk,
                    struct worker *worker, int router)
 {
 	const struct stream *s = &w->s;
@@ -100,11 +141,11 @@ static void gather(const struct pass *w, struct chunk *chunk,
 	worker->high = -1;
 	for (int i = 0; i < nodes.n; i++) {
 		int node = nodes.node[i];
-		struct host host = {.s = s,
-		                    .chunk = chunk,
-		                    .worker = worker,
-		                    .host = s->host_of[node],
-		                    .router = router};
+		struct stream_host host = {.s = s,
+		                           .chunk = chunk,
+		                           .worker = worker,
+		                           .host = s->host_of[node],
+		                           .router = router};
 
 		if (host.host < 0)
 			continue;
@@ -141,8 +182,8 @@ static int make_room(struct chunk *chunk, int64_t n)
 	return 0;
 }
 
-static void route(const struct pass *w, struct chunk *chunk, int from, int to,
-                  double bytes)
+static void route(const struct flow_pass *w, struct chunk *chunk, int from,
+                  int to, double bytes)
 {
 	const struct cpl_network *net = w->s.net;
 
@@ -157,7 +198,7 @@ static void route(const struct pass *w, struct chunk *chunk, int from, int to,
 }
 
 /* Route or keep what gather left in the worker, and clear it. */
-static void empty(const struct pass *w, struct chunk *chunk,
+static void empty(const struct flow_pass *w, struct chunk *chunk,
                   struct worker *worker, int from)
 {
 	struct cpl_flows *flows = &chunk->flows;
@@ -196,7 +237,7 @@ static void empty(const struct pass *w, struct chunk *chunk,
 
 static void run_chunk(void *arg, int64_t index, int thread)
 {
-	struct pass *w = arg;
+	struct flow_pass *w = arg;
 	struct chunk *chunk = &w->chunk[index];
 	int64_t first = cpl_parallel_first(w->s.n_routers, w->n_chunks, index);
 	int64_t last =
@@ -208,8 +249,8 @@ static void run_chunk(void *arg, int64_t index, int thread)
 	}
 }
 
-/* Collect the next ones of a chunk. */
-static void collect(struct pass *w, int thread)
+/* Collect the next flows of a chunk. */
+static void collect(struct flow_pass *w, int thread)
 {
 	struct chunk *chunk = &w->chunk[w->at];
 	int64_t last =
@@ -227,7 +268,7 @@ static void collect(struct pass *w, int thread)
 
 static void hand_over_or_collect(void *arg, int64_t index, int thread)
 {
-	struct pass *w = arg;
+	struct flow_pass *w = arg;
 
 	if (index)
 		collect(w, thread);
@@ -236,7 +277,7 @@ static void hand_over_or_collect(void *arg, int64_t index, int thread)
 }
 
 /* Without room for flows yet. */
-static int open_flows(const struct pass *w, struct cpl_flows *flows)
+static int open_flows(const struct flow_pass *w, struct cpl_flows *flows)
 {
 	size_t routers = (size_t)w->s.n_routers / (size_t)w->n_chunks + 1;
 
@@ -248,7 +289,7 @@ static int open_flows(const struct pass *w, struct cpl_flows *flows)
 	return 0;
 }
 
-static int open_chunk(struct pass *w, struct chunk *chunk)
+static int open_chunk(struct flow_pass *w, struct chunk *chunk)
 {
 	struct cpl_arena *arena = &w->s.arena;
 
@@ -262,7 +303,7 @@ static int open_chunk(struct pass *w, struct chunk *chunk)
 	return w->keep && !w->sinks->take ? open_flows(w, &chunk->flows) : 0;
 }
 
-static void open_worker(struct pass *w, struct worker *worker)
+static void open_worker(struct flow_pass *w, struct worker *worker)
 {
 	struct cpl_arena *arena = &w->s.arena;
 	int routers = w->s.net->n_routers;
@@ -274,7 +315,7 @@ static void open_worker(struct pass *w, struct worker *worker)
 	        cpl_arena_take(arena, routers / 64 + 1, sizeof(*worker->heard));
 }
 
-static void close_pass(struct pass *w)
+static void close_pass(struct flow_pass *w)
 {
 	for (int i = 0; i < w->n_chunks && w->chunk; i++)
 		cpl_flows_free(&w->chunk[i].flows);
@@ -282,7 +323,7 @@ static void close_pass(struct pass *w)
 	cpl_stream_close(&w->s);
 }
 
-static int open_pass(struct pass *w, const struct cpl_network *net,
+static int open_pass(struct flow_pass *w, const struct cpl_network *net,
                      const struct cpl_stream *job, struct cpl_error *err)
 {
 	struct cpl_arena *arena = &w->s.arena;
@@ -310,8 +351,8 @@ static int open_pass(struct pass *w, const struct cpl_network *net,
 	return rc || arena->failed ? cpl_fail_memory(err) : 0;
 }
 
-/* The chunks' flows, in order; each chunk's are freed as they are moved. */
-static int join_flows(struct pass *w, struct cpl_flows *out)
+/* Join the chunks' flows in order; each chunk's are freed as they are moved. */
+static int join_flows(struct flow_pass *w, struct cpl_flows *out)
 {
 	int64_t n = 0;
 
@@ -349,9 +390,8 @@ static int join_flows(struct pass *w, struct cpl_flows *out)
 	return 0;
 }
 
-/* What a chunk has collected takes the place of what was handed over, and the
- * other way round. */
-static void swap(struct pass *w, int64_t *capacity)
+/* Exchange what a chunk has collected and what was handed over. */
+static void swap(struct flow_pass *w, int64_t *capacity)
 {
 	struct chunk *chunk = &w->chunk[w->at];
 	struct cpl_flows flows = w->full;
@@ -366,7 +406,7 @@ static void swap(struct pass *w, int64_t *capacity)
 }
 
 /* Chunk by chunk, in order. */
-static int run_in_order(struct pass *w)
+static int run_in_order(struct flow_pass *w)
 {
 	struct cpl_flows *full = &w->full;
 	int64_t capacity = 0;
@@ -394,7 +434,7 @@ static int run_in_order(struct pass *w)
 	return 0;
 }
 
-static void add_routed(const struct pass *w, int i, struct cpl_load *load,
+static void add_routed(const struct flow_pass *w, int i, struct cpl_load *load,
                        struct cpl_job_sums *sums)
 {
 	for (int c = 0; c < w->n_chunks; c++) {
@@ -409,8 +449,8 @@ static void add_routed(const struct pass *w, int i, struct cpl_load *load,
 	}
 }
 
-/* What does not depend on the routing. */
-static void add_nodes(const struct pass *w, struct cpl_load *load,
+/* Add what does not depend on the routing. */
+static void add_nodes(const struct flow_pass *w, struct cpl_load *load,
                       struct cpl_job_sums *sums)
 {
 	const struct stream *s = &w->s;
@@ -436,9 +476,9 @@ static void add_nodes(const struct pass *w, struct cpl_load *load,
 int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err)
 {
-	struct pass w = {.n = sinks->route ? sinks->n : 0,
-	                 .keep = sinks->flows || sinks->take,
-	                 .sinks = sinks};
+	struct flow_pass w = {.n = sinks->route ? sinks->n : 0,
+	                      .keep = sinks->flows || sinks->take,
+	                      .sinks = sinks};
 	int rc = open_pass(&w, net, job, err);
 
 	if (rc)

@@ -21,7 +21,6 @@ struct cpl_stream {
 	const int *node;
 	int ranks_per_node;
 	int threads;
-	struct cpl_hop_count *hops; /* may be NULL */
 };
 
 /*
@@ -82,14 +81,6 @@ struct stream_sinks {
  * kept, with take of a few of them. */
 int cpl_stream_pass(const struct cpl_network *net, const struct cpl_stream *job,
                     const struct stream_sinks *sinks, struct cpl_error *err);
-
-/* static-direct and static-indirect of a dragonfly with one link per pair of
- * groups; see stream_groups.c. 0, or -1 with err (memory). */
-int cpl_stream_groups(const struct cpl_network *net,
-                      const struct cpl_stream *job,
-                      const struct stream_sinks *sinks, struct cpl_error *err);
-/* Is it for this network, whose routing is one of the two? */
-bool cpl_stream_by_groups(const struct cpl_network *net);
 
 /*
  * Call piece(arg, to, bytes, n) for what the ranks of a host send to ranks of

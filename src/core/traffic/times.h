@@ -44,8 +44,9 @@
 
 /* Flows of a phase that are solved exactly. */
 #define CPL_TIMES_EXACT 64
-/* Bytes of a packet, on every link. Of what messages wait for them no other
- * multiple is clearly nearer to simulations: doc/reproduction/time.md. */
+/* Bytes of a packet, on every link. For the time that messages wait for
+ * packets, no other multiple is clearly nearer to simulations:
+ * doc/reproduction/time.md. */
 #define CPL_TIMES_PACKET 4096.0
 /* Utilisation beyond which nothing waits longer. */
 #define CPL_TIMES_SATURATED 0.85
@@ -65,9 +66,9 @@ static inline double *cpl_times_at(const struct cpl_load *load, int64_t link)
 	return &load->link[link];
 }
 
-/* What several jobs on one network under one routing are judged with, one after
- * the other; a thread has its own. An adaptive routing counts as its minimal
- * one (cpl_routing_by_flow). Both have to outlive it. */
+/* The memory with which several jobs on one network under one routing are
+ * judged, one after the other; each thread has its own. An adaptive routing
+ * counts as its minimal one (cpl_routing_by_flow). Both have to outlive it. */
 struct cpl_times_space;
 
 /* NULL with err (memory). O(links + nodes). */
@@ -102,16 +103,16 @@ int cpl_times_order(struct cpl_times *times, const int *rank_host,
                     int ranks_per_node, int n_hosts, struct cpl_error *err);
 
 /*
- * Hosts to nodes: host h is node[h], hosts on one node being the same; where ranks
- * have ports of their own each is on the port that cpl_port_pin gives it among
- * those of its node. 0, or -1 with err (memory: what earlier calls took is used
- * again, so that searches soon take none). O(pairs of hosts + links of the ways
- * between their routers); of hosts on one node O(messages) besides.
+ * Hosts to nodes: host h is node[h], hosts on one node being the same; where
+ * ranks have ports of their own each is on the port that cpl_port_pin gives it
+ * among those of its node. 0, or -1 with err (memory: what earlier calls took
+ * is used again, so that searches soon take none). O(pairs of hosts + links of
+ * the paths between their routers); of hosts on one node O(messages) besides.
  */
-int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
+int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
                     const int *node, struct cpl_error *err);
 
-/* What a place comes to; seconds of the whole run. */
+/* The result for a job's nodes; seconds are of the whole run. */
 struct cpl_times_result {
 	double seconds; /* of communication, under the background */
 	double alone;   /* the same without it */
@@ -125,9 +126,10 @@ struct cpl_times_result {
 };
 
 /*
- * Under what others send (bytes/s; NULL: nothing). With own_in this job's rates
- * are among it and do not count. No allocation. O(links that the job uses), and
- * for phases of few flows (flows^2 * their links) at the most.
+ * Judge the job under what others send (bytes/s; NULL: nothing). With own_in
+ * the job's own rates are among these, and do not count. No allocation. O(links
+ * that the job uses), and for phases of few flows (flows^2 * their links) at
+ * the most.
  */
 void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
                      bool own_in, struct cpl_times_result *out);
@@ -137,18 +139,35 @@ void cpl_times_judge_stretched(struct cpl_times *times,
                                const struct cpl_load *background,
                                double stretch, struct cpl_times_result *out);
 
+/* A job whose seconds are asked for once: phases, order of ranks and hosts as
+ * above. */
+struct cpl_times_job {
+	const struct cpl_phase *phase;
+	int n_phases, ranks;
+	const int *rank_host;
+	int ranks_per_node, n_hosts;
+	const int *node;
+};
+
+/* What it comes to: all of the above, with a background of others alone. 0, or
+ * -1 with err. */
+int cpl_times_of(struct cpl_times_space *space, const struct cpl_times_job *job,
+                 const struct cpl_load *background,
+                 struct cpl_times_result *out, struct cpl_error *err);
+
 /* What the job puts on a link. */
 struct cpl_times_rate {
 	int64_t link; /* as numbered by cpl_times_links */
 	double rate;  /* bytes/s, > 0 */
 };
 
-/* Where it was placed last; *n of them, valid until it is placed again. O(1).
- */
+/* Rates where the job was placed last; *n of them, valid until it is placed
+ * again. O(1).
+ * */
 const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
                                              int64_t *n);
-/* Seconds that the rates are over: of the run as stated, or else what the
- * busiest link takes for all its bytes. */
+/* Seconds over which the rates are: those of the run as stated, or else what
+ * the busiest link takes for all its bytes. */
 double cpl_times_period(const struct cpl_times *times);
 /* Add sign (1 or -1) times the rates to load. O(links of the job). */
 void cpl_times_add(const struct cpl_times *times, double sign,

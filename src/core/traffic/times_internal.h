@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What times.h is made of: a job's traffic, and where it was placed. */
+/* The inside of times.h: a job's traffic, and where it was placed. */
 #ifndef CPL_TRAFFIC_TIMES_INTERNAL_H
 #define CPL_TRAFFIC_TIMES_INTERNAL_H
 
@@ -30,7 +30,7 @@ struct times_flow {
 	int first; /* into way, up to the next flow's */
 };
 
-struct times_way {
+struct times_path {
 	int at; /* the phase's link */
 	double part;
 };
@@ -43,7 +43,7 @@ struct times_phase {
 	int64_t *first;
 	struct times_pair *pair;
 	int64_t max_pairs;
-	/* By cpl_times_place. */
+	/* By cpl_times_put. */
 	int64_t n_flows; /* between hosts, on the network */
 	struct times_link *link;
 	int64_t n_links, max_links;
@@ -51,11 +51,11 @@ struct times_phase {
 	bool exact;              /* has flows */
 	struct times_flow *flow; /* [max_flows], one more than flows */
 	int64_t max_flows;
-	struct times_way *way;
+	struct times_path *way;
 	int64_t max_ways;
 };
 
-/* Of one link while flows share it. */
+/* One link while flows share it. */
 struct times_share {
 	double capacity, left,
 	        demand; /* demand: of the flows that still grow */
@@ -76,7 +76,7 @@ struct cpl_times {
 	struct times_phase *phase;
 	int n_hosts;
 	int *rank_host; /* [ranks] */
-	/* Hosts of the last place that are on one node with others, all as the
+	/* Hosts that share a node where the job was placed last count as the
 	 * first of them: [n_hosts] of each that one. */
 	bool twins;
 	int *twin;
@@ -94,7 +94,7 @@ struct cpl_times {
 	/* For flows that are solved exactly. */
 	struct times_share *share; /* [max_share + 1] */
 	int64_t max_share;
-	struct times_way *flow_of; /* [max_flow_of] by link: flow, part */
+	struct times_path *flow_of; /* [max_flow_of] by link: flow, part */
 	int64_t max_flow_of;
 	struct times_progress *progress; /* [max_progress] by flow */
 	int64_t max_progress;

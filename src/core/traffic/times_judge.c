@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long the phases of a job take that was placed. */
+/* How long the phases of a placed job take. */
 #include "traffic/times_internal.h"
 
 /* Relative: flows that end so near each other end together. */
 #define TOGETHER 1e-12
 
 /* Of the flows of a phase. */
-struct filling {
+struct link_filling {
 	const struct times_phase *phase;
 	struct times_share *share;
-	struct times_way *flow_of;
+	struct times_path *flow_of;
 	struct times_progress *flow;
 	int n_flows, n_links;
 	int head; /* first link on which flows grow, or -1 */
 };
 
 /* Lists the flows of each link. */
-static void list_flows(struct filling *f)
+static void list_flows(struct link_filling *f)
 {
 	const struct times_phase *phase = f->phase;
 	int n = 0;
@@ -34,11 +34,11 @@ static void list_flows(struct filling *f)
 		for (int i = phase->flow[k].first; i < phase->flow[k + 1].first;
 		     i++)
 			f->flow_of[--f->share[phase->way[i].at].first] =
-			        (struct times_way){k, phase->way[i].part};
+			        (struct times_path){k, phase->way[i].part};
 }
 
-/* Every flow that has bytes left may grow; the links are empty. */
-static void start(struct filling *f)
+/* Begin with empty links, on which every flow that has bytes left may grow. */
+static void start(struct link_filling *f)
 {
 	int *next = &f->head;
 
@@ -68,7 +68,7 @@ static void start(struct filling *f)
 }
 
 /* The link that is full first as flows grow, or -1: none grows. */
-static int next_full(struct filling *f, double *level)
+static int next_full(struct link_filling *f, double *level)
 {
 	int full = -1;
 
@@ -76,7 +76,8 @@ static int next_full(struct filling *f, double *level)
 		struct times_share *s = &f->share[*at];
 		double here;
 
-		/* Of sums of which all was taken off something may stay. */
+		/* Where all was subtracted from a sum, rounding may leave
+		 * something. */
 		if (!s->growing || !(s->demand > 0)) {
 			*at = s->next;
 			continue;
@@ -91,7 +92,7 @@ static int next_full(struct filling *f, double *level)
 	return full;
 }
 
-static void freeze(struct filling *f, int flow, double level)
+static void freeze(struct link_filling *f, int flow, double level)
 {
 	const struct times_flow *own = &f->phase->flow[flow];
 
@@ -109,7 +110,7 @@ static void freeze(struct filling *f, int flow, double level)
 }
 
 /* Max-min fair rates of the flows that have bytes left. */
-static void share_links(struct filling *f)
+static void share_links(struct link_filling *f)
 {
 	double level = 0, last = 0;
 	int full;
@@ -125,8 +126,8 @@ static void share_links(struct filling *f)
 	}
 }
 
-/* Until the next flows end: how long. 0: all have ended. */
-static double step(struct filling *f)
+/* Let flows run until the next ones end; for how long. 0: all have ended. */
+static double step(struct link_filling *f)
 {
 	double least = 0;
 
@@ -148,12 +149,12 @@ static double step(struct filling *f)
 /* Seconds of one execution whose link i has times->share[i].capacity. */
 static double fill(struct cpl_times *times, const struct times_phase *phase)
 {
-	struct filling f = {.phase = phase,
-	                    .share = times->share,
-	                    .flow_of = times->flow_of,
-	                    .flow = times->progress,
-	                    .n_flows = (int)phase->n_flows,
-	                    .n_links = (int)phase->n_links};
+	struct link_filling f = {.phase = phase,
+	                         .share = times->share,
+	                         .flow_of = times->flow_of,
+	                         .flow = times->progress,
+	                         .n_flows = (int)phase->n_flows,
+	                         .n_links = (int)phase->n_links};
 	double sum = 0, dt;
 
 	for (int k = 0; k < f.n_flows; k++)
@@ -190,8 +191,8 @@ double times_alone(struct cpl_times *times, const struct times_phase *phase)
 	return fill(times, phase);
 }
 
-/* What others have of each link; stretch > 0: the background has own rates in
- * it, each over that. Have they any? */
+/* Compute what others have of each link; stretch > 0: own rates are in the
+ * background, each divided by that. Have others anything? */
 static bool utilise(const struct cpl_times *times, struct times_phase *phase,
                     const struct cpl_load *background, double stretch)
 {
@@ -210,7 +211,7 @@ static bool utilise(const struct cpl_times *times, struct times_phase *phase,
 	return others;
 }
 
-/* Seconds that a packet waits, which itself takes so many. */
+/* Seconds that a packet waits which itself takes `packet` seconds. */
 static double wait(double u, double packet)
 {
 	if (u > CPL_TIMES_SATURATED)
@@ -232,8 +233,8 @@ static struct phase_times judge_phase(struct cpl_times *times,
 	struct phase_times t = {.link = -1};
 	bool others = utilise(times, phase, background, stretch);
 
-	/* Without a way apart for links that others leave alone: on a busy
-	 * machine which these are cannot be foreseen. */
+	/* There is no separate branch for links that others leave alone: on a
+	 * busy machine a processor cannot foresee which these are. */
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
 		double u = l->utilisation, seconds = busy(l, u);

@@ -6,11 +6,12 @@
 
 struct cpl_times_space {
 	int *seen; /* [nodes] host + 1, 0 between calls */
-	/* That of cpl_network_judged, and the caller's where they differ. */
+	/* The network of cpl_network_judged, and the caller's where they
+	 * differ. */
 	const struct cpl_network *net, *ported;
 	struct cpl_route_finder finder;
 	int *at; /* [all links] place in a list + 1, 0 between uses */
-	/* Of pairs of stations, cleared between uses. */
+	/* Sums of pairs of stations, cleared between uses. */
 	double *bytes, *messages; /* [n_stations] */
 	int *touched;             /* [n_stations] */
 	int *head;                /* [n_stations] a host there + 1, or 0 */
@@ -142,9 +143,9 @@ static int64_t count_flows(const struct placing *p)
 	return n;
 }
 
-/* Few flows: each with its ways. */
+/* For few flows: each with its paths. */
 
-static int add_way(struct placing *p, int64_t *n, int64_t link, double part,
+static int add_route(struct placing *p, int64_t *n, int64_t link, double part,
                    const struct times_pair *pair)
 {
 	struct times_phase *phase = p->phase;
@@ -154,11 +155,11 @@ static int add_way(struct placing *p, int64_t *n, int64_t link, double part,
 	if (at < 0 || times_room(&phase->way, &phase->max_ways, *n + 1,
 	                         sizeof(*phase->way), p->err))
 		return -1;
-	phase->way[(*n)++] = (struct times_way){(int)at, part};
+	phase->way[(*n)++] = (struct times_path){(int)at, part};
 	return 0;
 }
 
-/* The ports of a node that sends, or gets. */
+/* Add the ports of a node that sends, or gets. */
 static int add_ports(struct placing *p, int64_t *n, int node, bool sends,
                      const struct times_pair *pair)
 {
@@ -166,7 +167,7 @@ static int add_ports(struct placing *p, int64_t *n, int node, bool sends,
 
 	for (int k = 0; k < net->n_ports; k++)
 		if (net->port_share[k] > 0 &&
-		    add_way(p, n,
+		    add_route(p, n,
 		            sends ? from_port(net, node, k)
 		                  : to_port(net, node, k),
 		            net->port_share[k], pair))
@@ -186,7 +187,7 @@ static int add_flow(struct placing *p, int64_t *n, int from,
 	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
-		if (add_way(p, n, share[i].link, share[i].part, pair))
+		if (add_route(p, n, share[i].link, share[i].part, pair))
 			return -1;
 	return add_ports(p, n, to, false, pair);
 }
@@ -222,7 +223,7 @@ static int place_flows(struct placing *p)
 	                  sizeof(*p->times->flow_of), p->err);
 }
 
-/* Many flows: by pairs of stations. */
+/* For many flows: by pairs of stations. */
 
 static int add_to_ports(struct placing *p, int64_t first, double bytes,
                         double messages)
@@ -268,7 +269,7 @@ static int add_host(struct placing *p, int host, int *n_touched)
 	return add_to_ports(p, from_port(space->net, node, 0), bytes, messages);
 }
 
-/* What the hosts of a station sent; also clears it. */
+/* Add what the hosts of a station sent, and clear it. */
 static int add_routes(struct placing *p, int from, int n_touched)
 {
 	struct cpl_times_space *space = p->space;
@@ -388,7 +389,7 @@ static int find_twins(struct cpl_times *times, struct cpl_times_space *space,
 	return rc;
 }
 
-int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
+int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
                     const int *node, struct cpl_error *err)
 {
 	int ports = space->ported ? space->ported->n_ports : 1;
@@ -423,4 +424,23 @@ int cpl_times_place(struct cpl_times *times, struct cpl_times_space *space,
 	for (int64_t i = 0; i < times->n_rates; i++)
 		times->rate[i].rate /= times->period;
 	return 0;
+}
+
+int cpl_times_of(struct cpl_times_space *space, const struct cpl_times_job *job,
+                 const struct cpl_load *background,
+                 struct cpl_times_result *out, struct cpl_error *err)
+{
+	struct cpl_times *times =
+	        cpl_times_open(job->phase, job->n_phases, job->ranks, err);
+	int rc = -1;
+
+	if (times &&
+	    !cpl_times_order(times, job->rank_host, job->ranks_per_node,
+	                     job->n_hosts, err) &&
+	    !cpl_times_put(times, space, job->node, err)) {
+		cpl_times_judge(times, background, false, out);
+		rc = 0;
+	}
+	cpl_times_close(times);
+	return rc;
 }

@@ -2,6 +2,9 @@
 /*
  * Bytes on links and what they come to. workload.h fills them.
  */
+/* Tests: dilation stream* in test_stream; distance in test_ports; load* in
+ * test_background test_moves; matrix metrics in test_traffic; moves_* in
+ * test_moves; objective in test_decide_objectives; times_* in test_times. */
 #ifndef CPL_TRAFFIC_TRAFFIC_H
 #define CPL_TRAFFIC_TRAFFIC_H
 
@@ -15,8 +18,8 @@ struct cpl_load {
 	/* Of each port, by cpl_network_port_cables. */
 	double *injection; /* node to router */
 	double *ejection;  /* router to node */
-	/* Of one whose links change one by one, kept by who changes them; or
-	 * NULL: see load_blocks.h. */
+	/* Sums by blocks of a load whose links change one by one, kept by those
+	 * who change them; or NULL: see load_blocks.h. */
 	struct cpl_load_blocks *blocks;
 };
 
@@ -48,8 +51,8 @@ struct cpl_metrics {
 	double seconds; /* cpl_traffic_seconds, where it is asked for, or 0 */
 };
 
-/* What bytes take on a link beside others that send rate (bytes/s): they leave
- * 1 / (1 + utilisation) of it. Bandwidth in bytes/s. */
+/* Seconds that bytes take on a link where others send rate (bytes/s): they
+ * leave 1 / (1 + utilisation) of it. Bandwidth in bytes/s. */
 static inline double cpl_slowed_seconds(double bytes, double rate,
                                         double bandwidth)
 {
@@ -69,18 +72,13 @@ double cpl_traffic_seconds(const struct cpl_network *net,
  * to free. O(links + nodes). */
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err);
-/* Back to that. O(links + nodes). */
+/* Set all bytes back to 0. O(links + nodes). */
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net);
 /* One of zeros, too. */
 void cpl_load_free(struct cpl_load *load);
 /* into += from. O(links + nodes). */
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
                   const struct cpl_network *net);
-
-/* into += from / divisor, which turns a run's bytes into rates. O(links +
- * nodes). */
-void cpl_load_add_part(struct cpl_load *into, const struct cpl_load *from,
-                       double divisor, const struct cpl_network *net);
 /* into = from * factor. O(links + nodes). */
 void cpl_load_scale(struct cpl_load *into, const struct cpl_load *from,
                     double factor, const struct cpl_network *net);

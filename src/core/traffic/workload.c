@@ -10,7 +10,7 @@
 #include "traffic/ports.h"
 #include "traffic/stream_internal.h"
 
-/* Of an adaptive job; several workloads may have it. */
+/* The flows of an adaptive job; several workloads may share them. */
 struct shared_flows {
 	struct cpl_flows flows;
 	int64_t max_flows; /* of buffers that they came from */
@@ -128,8 +128,7 @@ static int add_rows(struct cpl_workload *const *w,
 	        .rows = job->rows,
 	        .node = job->node,
 	        .ranks_per_node = job->ranks_per_node ? job->ranks_per_node : 1,
-	        .threads = w[0]->threads,
-	        .hops = job->hops};
+	        .threads = w[0]->threads};
 	struct cpl_arena arena = {0};
 	struct cpl_load **load = cpl_arena_take(&arena, n, sizeof(*load));
 	struct cpl_job_sums *sums = cpl_arena_take(&arena, n, sizeof(*sums));
@@ -284,7 +283,7 @@ static void take_sums(struct workload_job *job, const struct cpl_routed *routed)
 	job->sums.max_dilation = routed->max_hops;
 }
 
-/* Of the jobs that wait those of either kind: Jain's, and progressive. */
+/* Does a job wait for this kind of adaptive routing: Jain's, or progressive? */
 static bool waits(const struct workload_job *job, bool progressive)
 {
 	return job->shared &&

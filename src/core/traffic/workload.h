@@ -24,14 +24,6 @@
 #include "signature/rows.h"
 #include "traffic/traffic.h"
 
-/* Pairs of ranks by the links of their shortest path, counted on a pass over
- * the messages that goes by those ways; see dilation.h. */
-#define CPL_HOPS_COUNTED 64
-struct cpl_hop_count {
-	bool made; /* else it was another kind of pass */
-	int64_t pairs[CPL_HOPS_COUNTED];
-};
-
 /* What the ranks send each other, where they are, and how that is routed. */
 struct cpl_job {
 	const struct cpl_routing *routing;
@@ -44,9 +36,8 @@ struct cpl_job {
 	const int *rank_host;
 	int ranks_per_node;
 	/* The ranks are whole hosts: where the network's nodes have several
-	 * ports, theirs are not told apart (cpl_network_port_part). */
+	 * ports, theirs are not told apart (cpl_network_port_fraction). */
 	bool of_hosts;
-	struct cpl_hop_count *hops; /* may be NULL */
 };
 
 struct cpl_workload;

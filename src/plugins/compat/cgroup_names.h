@@ -3,9 +3,10 @@
  * Where Slurm keeps the processes of steps, below the mount of a hierarchy:
  *
  *   v1   slurm[_NODE]/uid_UID/job_JOB/step_STEP/task_TASK
- *   v2   system.slice/[NODE_]slurmstepd.scope/job_JOB/step_STEP/user/task_TASK
+ *   v2   SLICE/[NODE_]slurmstepd.scope/job_JOB/step_STEP/user/task_TASK
  *
- * the node where a host has several slurmds. From 26.05 on v2 has the job's
+ * the node where a host has several slurmds. SLICE is system.slice, or from 25.11
+ * on CgroupSlice of cgroup.conf. From 26.05 on v2 has the job's
  * SLUID, "s" and 13 letters and digits, in the place of job_JOB. TASK is of the
  * node in 22.05 and of the step since.
  */
@@ -14,8 +15,9 @@
 
 #define CPLSLURM_CGROUP_V1 "slurm"
 #define CPLSLURM_CGROUP_V1_NODE "slurm_%s"
-#define CPLSLURM_CGROUP_V2 "system.slice/slurmstepd.scope"
-#define CPLSLURM_CGROUP_V2_NODE "system.slice/%s_slurmstepd.scope"
+/* Patterns of glob(3). */
+#define CPLSLURM_CGROUP_V2 "*/slurmstepd.scope"
+#define CPLSLURM_CGROUP_V2_NODE "*/%s_slurmstepd.scope"
 
 #define CPLSLURM_CGROUP_UID "/uid_"
 #define CPLSLURM_CGROUP_JOB "/job_"

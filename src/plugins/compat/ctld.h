@@ -4,6 +4,11 @@
  * Slurm's records hold is known below this header only (ctld_internal.h);
  * above it they are handed on unopened. Called with slurmctld's locks held.
  */
+/* Tests: conf_size in test_conf_guard; ctld_guard in test_select_guard;
+ * ctld_* select_* in test_select*; ctld_layout in test_spread; ctld_install
+ * slurm_compat in test_compat; slurm_share in test_select_charge; slurmd_* in
+ * test_task_*; submit_hooks in test_job_submit; switch_* in
+ * slurm/t51-switch.t. */
 #ifndef CPL_COMPAT_CTLD_H
 #define CPL_COMPAT_CTLD_H
 

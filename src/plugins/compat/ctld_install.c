@@ -34,10 +34,12 @@ bool cplslurm_takes_charge(void)
 	return &control_time && !control_time;
 }
 
-bool cplslurm_gives_way(void)
+#if CPLSLURM_SERIES < 2505
+bool cplslurm_is_leaving(void)
 {
 	return &slurmctld_config && slurmctld_config.shutdown_time;
 }
+#endif
 
 static const char *or_nothing(const char *value)
 {

@@ -22,6 +22,9 @@ int cplslurm_stock_load(struct cpl_error *err);
 /* Call the stock fini() and drop the handle. */
 void cplslurm_stock_unload(void);
 
+/* From init() of a plugin of slurmctld: what can be told of its structures
+ * before there are any. -1 with err: it is not to be loaded. */
+int cplslurm_ctld_check(struct cpl_error *err);
 /*
  * Are this slurmctld's structures those that we were built with (layout.h):
  * what a job is made of, what a step is? Where they are not, everything is left
@@ -30,8 +33,11 @@ void cplslurm_stock_unload(void);
 bool cplslurm_layout_is_ours(const job_record_t *job);
 bool cplslurm_step_is_ours(const step_record_t *step);
 
-/* Does slurmctld end, or give way to another that is in charge from then on? */
-bool cplslurm_gives_way(void);
+#if CPLSLURM_SERIES < 2505
+/* Does slurmctld end, or give way to another that is in charge from then on?
+ * Later series have no hook in which it could be asked. */
+bool cplslurm_is_leaving(void);
+#endif
 
 /* Are steps laid out by us? From 24.05 on switch/commplace does it. */
 bool cplslurm_lays_out(void);

@@ -240,15 +240,6 @@ bool cplslurm_own_distribution(uint32_t dist)
 	return dist != NO_VAL && base && base != SLURM_DIST_UNKNOWN;
 }
 
-static uint16_t plane_size(const job_details_t *details)
-{
-#if CPLSLURM_SERIES < 2411
-	return details->plane_size;
-#else
-	return details->mc_ptr ? details->mc_ptr->plane_size : NO_VAL16;
-#endif
-}
-
 int cplslurm_layout_of(void *arg, int ranks, int *rank_host)
 {
 	const job_record_t *job_ptr = arg;
@@ -267,6 +258,6 @@ int cplslurm_layout_of(void *arg, int ranks, int *rank_host)
 	if (cplslurm_own_distribution(details->task_dist))
 		over.dist = details->task_dist;
 	if ((over.dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_PLANE)
-		over.plane = plane_size(details);
+		over.plane = cplslurm_plane_size(details);
 	return cplslurm_lay_out(&over, ranks, rank_host);
 }

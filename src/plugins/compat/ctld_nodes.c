@@ -12,7 +12,7 @@ static bool specializes(const job_record_t *job_ptr)
 /* One of WHOLE_NODE_, which are bits in later series. */
 static bool exclusive_for(const job_record_t *job_ptr, uint8_t kind)
 {
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2405
 	return job_ptr->details->whole_node == kind;
 #else
 	return job_ptr->details->whole_node & kind;

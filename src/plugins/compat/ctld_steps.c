@@ -313,7 +313,7 @@ void cplslurm_give_order(job_record_t *job_ptr, const char *order)
 	for (int i = 0; i < CPL_RANK_ORDER_PARTS; i++) {
 		size_t length;
 		const char *text =
-		        cpl_rank_order_part(order ? order : "", i, &length);
+		        cpl_rank_order_piece(order ? order : "", i, &length);
 
 		cpl_rank_order_name(name[i], CPL_RANK_ORDER_VARIABLE, i,
 		                    job_ptr->het_job_id
@@ -386,8 +386,8 @@ bool cplslurm_step(struct cplslurm_step *record,
 	        .ids = layout->tids,
 	        .own_order = keeps_order(step_ptr),
 	        .part = step_ptr->job_ptr->het_job_id != 0,
-#if CPLSLURM_SERIES >= 2405
-	        .limit = CPLSLURM_SWITCH_MAX,
+#if CPLSLURM_SERIES >= 2302
+	        .limit = CPLSLURM_TRAVELS,
 #endif
 	};
 	by(arg, &step, out);

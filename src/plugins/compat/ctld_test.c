@@ -116,7 +116,7 @@ static int ask_beside(const struct cplslurm_test *test)
 }
 
 /* cons_tres on exactly these nodes. */
-static bool place(void *arg, const int *host, int n)
+static bool ask_for_nodes(void *arg, const int *host, int n)
 {
 	struct cplslurm_test *test = arg, ours = *test;
 
@@ -223,7 +223,7 @@ static const char *stock_reason(const job_record_t *job_ptr)
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) ==
 	    SLURM_DIST_ARBITRARY)
 		return "the user asked for --distribution=arbitrary";
-#if CPLSLURM_SERIES >= 2411
+#if CPLSLURM_SERIES >= 2405
 	if (details->segment_size)
 		return "the user asked for --segment";
 	if (details->whole_node & WHOLE_TOPO)
@@ -285,7 +285,7 @@ int cplslurm_request(const struct cplslurm_test *test,
 
 const struct cpl_engine_scheduler cplslurm_scheduler = {
         .measure = cplslurm_measure,
-        .place = place,
+        .place = ask_for_nodes,
         .narrow = cplslurm_narrow,
         .stock = stock,
         .compare = compare,

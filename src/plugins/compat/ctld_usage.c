@@ -40,7 +40,7 @@ void cplslurm_usage_forget(void)
 }
 
 /* Where a job is, or would be. */
-static int place_of(uint32_t id)
+static int job_index(uint32_t id)
 {
 	int low = 0, high = kept.n_jobs;
 
@@ -61,7 +61,7 @@ static bool is_counted(int at, uint32_t id)
 }
 
 /* The cores of one of a job's nodes in the bitmap of all that it has. */
-struct part {
+struct node_cores {
 	uint32_t group, of_group; /* nodes of one kind, this one among them */
 	int first, n;             /* 0: it is not told */
 };
@@ -70,7 +70,7 @@ struct part {
  * Those of the job's next node. Slurm's own functions begin at the first group
  * for each node, and what they answer where there is none is an index.
  */
-static void next_part(const job_resources_t *got, struct part *part)
+static void next_node_cores(const job_resources_t *got, struct node_cores *part)
 {
 	part->first += part->n;
 	part->n = 0;
@@ -91,7 +91,7 @@ static void next_part(const job_resources_t *got, struct part *part)
 /* One job more or less on the cores that it has of a node. False: that cannot
  * be right. */
 static bool turn_cores(const job_resources_t *got, int node,
-                       const struct part *part, int by)
+                       const struct node_cores *part, int by)
 {
 	uint16_t *held = kept.held + kept.first[node];
 	uint32_t cores = 0;
@@ -126,14 +126,14 @@ static bool turn(const job_record_t *job, bool cores, int by)
 {
 	job_resources_t *got = job->job_resrcs;
 	int n = got->node_bitmap ? bit_size(got->node_bitmap) : 0;
-	struct part part = {0};
+	struct node_cores part = {0};
 
 	if (n > kept.n_nodes)
 		return false;
 	for (int i = 0, at = 0; i < n && at < (int)got->nhosts; i++) {
 		if (!bit_test(got->node_bitmap, i))
 			continue;
-		next_part(got, &part);
+		next_node_cores(got, &part);
 		if (!node_record_table_ptr[i] ||
 		    (got->memory_allocated &&
 		     !turn_memory(got->memory_allocated[at], i, by)) ||
@@ -144,9 +144,9 @@ static bool turn(const job_record_t *job, bool cores, int by)
 	return true;
 }
 
-static bool add(const job_record_t *job, bool cores)
+static bool add_job(const job_record_t *job, bool cores)
 {
-	int at = place_of(job->job_id);
+	int at = job_index(job->job_id);
 
 	if (is_counted(at, job->job_id))
 		return false;
@@ -180,13 +180,13 @@ static bool has_resources(const job_record_t *job)
 
 void cplslurm_usage_began(const job_record_t *job)
 {
-	if (kept.known && has_resources(job) && !add(job, true))
+	if (kept.known && has_resources(job) && !add_job(job, true))
 		cplslurm_usage_forget();
 }
 
 void cplslurm_usage_ended(const job_record_t *job)
 {
-	int at = place_of(job->job_id);
+	int at = job_index(job->job_id);
 
 	if (!kept.known || !is_counted(at, job->job_id))
 		return;
@@ -206,7 +206,7 @@ static int count_job(void *x, void *arg)
 	bool *failed = arg;
 
 	if ((IS_JOB_RUNNING(job) || IS_JOB_SUSPENDED(job)) &&
-	    has_resources(job) && !add(job, IS_JOB_RUNNING(job)))
+	    has_resources(job) && !add_job(job, IS_JOB_RUNNING(job)))
 		*failed = true;
 	return *failed ? -1 : 0;
 }
@@ -250,7 +250,7 @@ const struct cplslurm_usage *cplslurm_usage(void)
 
 uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node)
 {
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 	const node_record_t *record = node_record_table_ptr[node];
 	const bitstr_t *cores = test->reserved;
 	int first, last;

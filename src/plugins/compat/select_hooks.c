@@ -38,7 +38,7 @@ int init(void)
 {
 	struct cpl_error err = {""};
 
-	if (cplslurm_conf_check(&err) || cplslurm_stock_load(&err)) {
+	if (cplslurm_ctld_check(&err) || cplslurm_stock_load(&err)) {
 		error("commplace: %s", err.text);
 		return SLURM_ERROR;
 	}
@@ -146,7 +146,7 @@ int select_p_reconfigure(void)
 	/* Also for a changed partition or debug flag: those that bring another
 	 * slurm.conf go through node_init. */
 	cplselect_nodes_changed();
-#if CPLSLURM_SERIES >= 2411
+#if CPLSLURM_SERIES >= 2302
 	/* The last thing of a start, when the jobs are known. */
 	if (&job_list && job_list)
 		cplselect_restore(job_list);
@@ -158,13 +158,13 @@ int select_p_reconfigure(void)
 /* Now and then, and when slurmctld ends or gives way to another. */
 int select_p_state_save(char *dir)
 {
-	if (cplslurm_gives_way())
+	if (cplslurm_is_leaving())
 		cplselect_drain();
 	return cplslurm_stock.state_save(dir);
 }
 #endif
 
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 int select_p_job_init(cplslurm_list *jobs)
 {
 	int rc = cplslurm_stock.job_init(jobs);
@@ -179,7 +179,9 @@ bitstr_t *select_p_step_pick_nodes(job_record_t *job, select_jobinfo_t *info,
 {
 	return cplslurm_stock.step_pick_nodes(job, NULL, n, avail);
 }
+#endif
 
+#if CPLSLURM_SERIES < 2405
 int select_p_step_start(step_record_t *step)
 {
 	int rc = cplslurm_stock.step_start(step);

@@ -13,8 +13,11 @@
 
 /* What job_test has behind its lists of preemptees: reservations' cores, and
  * from 24.11 on the times of a test for later. */
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 #define CPLSLURM_TEST_TAIL bitstr_t *reserved
+#define CPLSLURM_TEST_TAIL_ARGS reserved
+#elif CPLSLURM_SERIES < 2411
+#define CPLSLURM_TEST_TAIL resv_exc_t *reserved
 #define CPLSLURM_TEST_TAIL_ARGS reserved
 #else
 #define CPLSLURM_TEST_TAIL resv_exc_t *reserved, will_run_data_t *will_run
@@ -77,6 +80,9 @@
 	  (enum select_plugindata_info what, job_record_t * job, void *data),  \
 	  (what, job, data))
 
+/* Ours, too, where there is no switch/commplace. */
+#define START(X) X(step_start, int, (step_record_t * step), (step))
+
 /* Until 24.11, too; in 22.05 a step's data travels by them, see
  * select_jobinfo.c. */
 #define STEPS(X)                                                               \
@@ -85,7 +91,6 @@
 	  (job_record_t * job, select_jobinfo_t * info, uint32_t n,            \
 	   bitstr_t * *avail),                                                 \
 	  (job, info, n, avail))                                               \
-	X(step_start, int, (step_record_t * step), (step))                     \
 	X(select_jobinfo_alloc, select_jobinfo_t *, (void), ())                \
 	X(select_jobinfo_free, int, (select_jobinfo_t * info), (info))         \
 	X(select_jobinfo_set, int,                                             \
@@ -105,7 +110,7 @@
 	  (select_jobinfo_t * *info, buf_t * buffer, uint16_t version),        \
 	  (info, buffer, version))
 
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 #define CPLSLURM_SELECT_PASS(X)                                                \
 	PASS_ALL(X)                                                            \
 	PASS_2411(X)                                                           \
@@ -116,14 +121,18 @@
 	   bitstr_t * *cores),                                                 \
 	  (resv, n, avail, cores))
 #define CPLSLURM_SELECT_STEPS(X)                                               \
+	START(X)                                                               \
 	STEPS(X)                                                               \
 	X(select_jobinfo_sprint, char *,                                       \
 	  (select_jobinfo_t * info, char *text, size_t size, int mode),        \
 	  (info, text, size, mode))                                            \
 	X(select_jobinfo_xstrdup, char *, (select_jobinfo_t * info, int mode), \
 	  (info, mode))
-#elif CPLSLURM_SERIES < 2505
+#elif CPLSLURM_SERIES < 2405
 #define CPLSLURM_SELECT_PASS(X) PASS_ALL(X) PASS_2411(X) STEPS(X)
+#define CPLSLURM_SELECT_STEPS(X) START(X)
+#elif CPLSLURM_SERIES < 2505
+#define CPLSLURM_SELECT_PASS(X) PASS_ALL(X) PASS_2411(X) STEPS(X) START(X)
 #define CPLSLURM_SELECT_STEPS(X)
 #elif CPLSLURM_SERIES < 2605
 #define CPLSLURM_SELECT_PASS(X) PASS_ALL(X)
@@ -150,7 +159,8 @@ struct cplslurm_select {
 /* The stock plugin's functions; valid after cplslurm_stock_load. */
 extern struct cplslurm_select cplslurm_stock;
 
-/* 22.05: lay out a step, and have its jobinfo carry what travels. */
+/* Before 24.05: lay out a step, and in 22.05 have its jobinfo carry what
+ * travels. */
 void cplslurm_attach(step_record_t *step);
 
 #endif

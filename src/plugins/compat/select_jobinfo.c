@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A step's select_jobinfo carries the excerpt of the job's profile: slurmctld
+ * 22.05: a step's select_jobinfo carries the excerpt of the job's profile: slurmctld
  * answers srun with it, srun launches with it, slurmd hands it to
  * task/commplace. Jobs have none, and slurmctld keeps none; nor has
  * select/cons_tres such data, and ours is never given to it.
@@ -17,6 +17,8 @@
 
 #include "src/common/pack.h"
 #include "src/common/run_in_daemon.h"
+
+#if CPLSLURM_SERIES < 2302
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* as for all hooks */
 
@@ -158,3 +160,16 @@ void cplslurm_attach(step_record_t *step)
 	if (!jobinfo || !jobinfo->data)
 		free(out.data);
 }
+
+#else
+
+/* Srun is sent none of it, see series.h. */
+void cplslurm_attach(step_record_t *step)
+{
+	struct cpl_engine_layout out;
+
+	if (cplselect_step((struct cplslurm_step *)step, &out))
+		free(out.data);
+}
+
+#endif

@@ -165,7 +165,7 @@ char *cplslurm_config_path(void)
 	if (!conf || !*conf)
 		conf = slurm_conf.slurm_conf;
 	if (!conf || !(slash = strrchr(conf, '/')))
-		return strdup(CPL_CONFIG_DEFAULT_PATH);
+		return strdup(CPL_SLURM_CONF_DIR "/commplace.conf");
 	if (asprintf(&path, "%.*s/commplace.conf", (int)(slash - conf), conf) <
 	    0)
 		return NULL;

@@ -14,9 +14,10 @@
 #include "daemon.h"
 #include "series.h"
 
-#if CPLSLURM_SERIES != 2205 && CPLSLURM_SERIES != 2411 &&                      \
+#if CPLSLURM_SERIES != 2205 && CPLSLURM_SERIES != 2311 &&                      \
+        CPLSLURM_SERIES != 2405 && CPLSLURM_SERIES != 2411 &&                  \
         CPLSLURM_SERIES != 2505 && CPLSLURM_SERIES != 2511 &&                  \
-        CPLSLURM_SERIES != 2605
+        CPLSLURM_SERIES != 2605 && CPLSLURM_SERIES != 2611
 #error "not a series of Slurm that series.h knows"
 #endif
 
@@ -91,6 +92,9 @@ bool cplslurm_states_distribution(const char *line);
 /* What a credential may carry: libjwt of auth/slurm puts it on the stack of
  * slurmctld's thread. */
 #define CPLSLURM_SWITCH_MAX (64 << 10)
+/* Bytes of a step's data that reach its nodes: none of 23.11, which sends srun
+ * no select_jobinfo any more and has no data of ours in its credentials yet. */
+#define CPLSLURM_TRAVELS (CPLSLURM_SERIES < 2405 ? 1 : CPLSLURM_SWITCH_MAX)
 
 /* dlopen() a file of the first folder of PluginDir where that is possible;
  * NULL: dlerror(), if there is a PluginDir. */

@@ -14,7 +14,7 @@
 #include "src/common/list.h"
 #include "src/common/node_conf.h"
 #include "src/common/plugin.h"
-#if CPLSLURM_SERIES < 2411
+#if CPLSLURM_SERIES < 2302
 #include "src/common/select.h"
 #include "src/slurmctld/slurmctld.h"
 typedef struct job_details job_details_t;
@@ -23,9 +23,26 @@ typedef struct job_details job_details_t;
 #include "src/slurmctld/slurmctld.h"
 #endif
 
-#if CPLSLURM_SERIES < 2305
+#if CPLSLURM_SERIES < 2405
 #define CONF_FLAG_ASRU CTL_CONF_ASRU
 #endif
+
+/* The end of job_submit's job_modify. */
+#if CPLSLURM_SERIES < 2302
+#define CPLSLURM_MODIFY_TAIL uint32_t submit_uid
+#else
+#define CPLSLURM_MODIFY_TAIL uint32_t submit_uid, char **message
+#endif
+
+/* The planes that a job's tasks are dealt to its nodes in, where -m says so. */
+static inline uint16_t cplslurm_plane_size(const job_details_t *details)
+{
+#if CPLSLURM_SERIES < 2405
+	return details->plane_size;
+#else
+	return details->mc_ptr ? details->mc_ptr->plane_size : NO_VAL16;
+#endif
+}
 
 /* In slurmctld's programs, but not in the public libslurm's. */
 extern int node_record_count __attribute__((weak));

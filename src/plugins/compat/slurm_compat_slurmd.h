@@ -6,6 +6,7 @@
 #include "slurm_compat.h"
 #include "slurmd.h"
 
+#include "src/common/job_options.h"
 #include "src/common/list.h"
 #if CPLSLURM_SERIES < 2302
 #include "src/common/cgroup.h"
@@ -20,6 +21,9 @@
 #endif
 #include "src/slurmd/slurmd/slurmd.h"
 #include "src/slurmd/slurmstepd/slurmstepd_job.h"
+
+/* As layout_fields.h names it. */
+typedef struct job_option_info job_option_info_t;
 
 /* Gone in 24.05. */
 #if CPLSLURM_SERIES >= 2405

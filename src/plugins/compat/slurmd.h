@@ -110,6 +110,9 @@ int cplslurm_gpus(const struct cplslurm_launch *launch,
                   struct cplslurm_gpus *out);
 void cplslurm_gpus_free(struct cplslurm_gpus *gpus);
 
+/* Is this slurmd itself? */
+bool cplslurm_in_slurmd(void);
+
 /*
  * From a plugin's init(): call start in the process that slurmd becomes, where
  * threads may be made: slurmd loads its plugins before it goes into the

@@ -167,10 +167,15 @@ static void in_child(void)
 		to_start();
 }
 
-void cplslurm_when_daemon(void (*start)(void))
+bool cplslurm_in_slurmd(void)
 {
 	/* A program that is no part of slurmd has no conf. */
-	if (!&conf || !conf || !conf->spooldir || running_in_slurmstepd())
+	return &conf && conf && !running_in_slurmstepd();
+}
+
+void cplslurm_when_daemon(void (*start)(void))
+{
+	if (!cplslurm_in_slurmd() || !conf->spooldir)
 		return;
 	/* From 23.11 on it is in the background by then. */
 	if (!conf->daemonize || CPLSLURM_SERIES >= 2311) {

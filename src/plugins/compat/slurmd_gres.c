@@ -208,7 +208,7 @@ int cplslurm_gpus(const struct cplslurm_launch *launch,
 		return 0;
 	out->n_tasks = launch->tasks;
 	out->cores = calloc((size_t)out->n, sizeof(*out->cores));
-	out->bound = calloc((size_t)out->n_tasks * (size_t)out->n + 1,
+	out->bound = calloc((size_t)out->n_tasks * (size_t)out->n,
 	                    sizeof(*out->bound));
 	if (!out->cores || !out->bound || read_cores(out)) {
 		cplslurm_gpus_free(out);

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/common/job_options.h"
-
-#if CPLSLURM_SERIES < 2405
+#if CPLSLURM_SERIES < 2302
 
 #define PATIENCE 500 /* in slurmd */
 
@@ -56,6 +54,12 @@ static void close_credential(const launch_tasks_request_msg_t *req)
 		slurm_cred_unlock_args(req->cred);
 }
 
+#if CPLSLURM_SERIES < 2405
+static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
+{
+	return (struct cplslurm_excerpt){NULL, 0};
+}
+#else
 static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 {
 	struct cplslurm_excerpt out = {NULL, 0};
@@ -76,6 +80,7 @@ static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 	close_credential(req);
 	return out;
 }
+#endif
 
 void cplslurm_sent_drop(launch_tasks_request_msg_t *req)
 {

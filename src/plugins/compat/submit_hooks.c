@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The hooks of job_submit/commplace: Slurm's job description to the engine's,
  * and its verdict back. */
-#include "slurm_compat_ctld.h"
+#include "ctld_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "layout.h"
 #include "submit.h"
+#include "submit_planes.h"
 
 const char plugin_name[] = "commplace submit check";
 const char plugin_type[] = "job_submit/commplace";
@@ -18,17 +19,19 @@ extern int init(void);
 extern int fini(void);
 extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message);
 extern int job_modify(job_desc_msg_t *job, job_record_t *record,
-                      uint32_t submit_uid);
+                      CPLSLURM_MODIFY_TAIL);
 
 extern char *default_part_name __attribute__((weak));
 
 static struct cplslurm_layout description = CPLSLURM_LAYOUT(job_desc_msg_t);
+static struct cplslurm_layout records = CPLSLURM_LAYOUT(job_record_t);
+static struct cplslurm_layout details = CPLSLURM_LAYOUT(job_details_t);
 
 extern int init(void)
 {
 	struct cpl_error err = {""};
 
-	if (!cplslurm_conf_check(&err))
+	if (!cplslurm_ctld_check(&err))
 		return SLURM_SUCCESS;
 	error("job_submit/commplace: %s", err.text);
 	return SLURM_ERROR;
@@ -166,13 +169,31 @@ static int submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 
 extern int job_submit(job_desc_msg_t *job, uint32_t submit_uid, char **message)
 {
-	return cplslurm_is_ours(&description, job)
-	               ? submit(job, submit_uid, message)
-	               : SLURM_SUCCESS;
+	char said[CPLSLURM_PLANES_SAID];
+
+	if (!cplslurm_is_ours(&description, job))
+		return SLURM_SUCCESS;
+	if (!cplslurm_planes_never_end(job, NULL, said))
+		return submit(job, submit_uid, message);
+	*message = cplslurm_copy(said);
+	return ESLURM_BAD_TASK_COUNT;
 }
 
 extern int job_modify(job_desc_msg_t *job, job_record_t *record,
-                      uint32_t submit_uid)
+                      CPLSLURM_MODIFY_TAIL)
 {
-	return SLURM_SUCCESS;
+	char said[CPLSLURM_PLANES_SAID];
+
+	if (!record || !cplslurm_is_ours(&description, job) ||
+	    !cplslurm_is_ours(&records, record) || !record->details ||
+	    !cplslurm_is_ours(&details, record->details) ||
+	    !cplslurm_planes_never_end(job, record, said))
+		return SLURM_SUCCESS;
+	info("job_submit/commplace: job %u is not changed: %s", record->job_id,
+	     said);
+#if CPLSLURM_SERIES >= 2302
+	if (message)
+		*message = cplslurm_copy(said);
+#endif
+	return ESLURM_BAD_TASK_COUNT;
 }

@@ -36,7 +36,7 @@ int init(void)
 {
 	struct cpl_error err = {""};
 
-	if (cplslurm_conf_check(&err) || cplslurm_wrap(&theirs, &err)) {
+	if (cplslurm_ctld_check(&err) || cplslurm_wrap(&theirs, &err)) {
 		error("commplace: %s", err.text);
 		return SLURM_ERROR;
 	}
@@ -411,7 +411,7 @@ void HOOK(jobinfo, free)(job_record_t *job)
 }
 #endif
 
-#if CPLSLURM_SERIES < 2605
+#if CPLSLURM_SERIES >= 2411 && CPLSLURM_SERIES < 2605
 
 void switch_p_extern_step_fini(uint32_t job)
 {
@@ -419,7 +419,7 @@ void switch_p_extern_step_fini(uint32_t job)
 		theirs->extern_step_fini(job);
 }
 
-#else
+#elif CPLSLURM_SERIES >= 2605
 
 void switch_p_stepmgr_init(void)
 {

@@ -59,9 +59,9 @@ struct cplslurm_wrapped {
 #if CPLSLURM_SERIES >= 2505
 	void (*jobinfo_free)(job_record_t *job);
 #endif
-#if CPLSLURM_SERIES < 2605
+#if CPLSLURM_SERIES >= 2411 && CPLSLURM_SERIES < 2605
 	void (*extern_step_fini)(uint32_t job);
-#else
+#elif CPLSLURM_SERIES >= 2605
 	void (*stepmgr_init)(void);
 	void (*stepmgr_fini)(uint32_t job);
 #endif

@@ -53,9 +53,9 @@ static const struct {
 #if CPLSLURM_SERIES >= 2505
         PAIR(jobinfo, free),
 #endif
-#if CPLSLURM_SERIES < 2605
+#if CPLSLURM_SERIES >= 2411 && CPLSLURM_SERIES < 2605
         ONE(extern_step_fini),
-#else
+#elif CPLSLURM_SERIES >= 2605
         ONE(stepmgr_init),
         ONE(stepmgr_fini),
 #endif
@@ -231,7 +231,7 @@ static int show_step(void *x, void *arg)
 }
 
 /* Other parts of a heterogeneous job. */
-static int show_part(void *x, void *arg)
+static int show_component(void *x, void *arg)
 {
 	job_record_t *job = x;
 	struct cplslurm_shown *shown = arg;
@@ -266,7 +266,7 @@ int cplslurm_show_steps(struct cplslurm_shown *out, const step_record_t *except)
 	if (job->step_list)
 		list_for_each(job->step_list, show_step, out);
 	if (job->het_job_id && &job_list && job_list)
-		list_for_each(job_list, show_part, out);
+		list_for_each(job_list, show_component, out);
 	return all_shown(out);
 }
 

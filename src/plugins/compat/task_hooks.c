@@ -3,14 +3,17 @@
 #include "commplace-config.h"
 
 #include "layout.h"
+#include "layout_fields.h"
 #include "slurm_compat_slurmd.h"
 #include "task_internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/common/log.h"
 
@@ -70,6 +73,33 @@ static bool step_is_ours(const stepd_step_rec_t *job)
 	return conf_is_ours() && cplslurm_is_ours(&stepd, job);
 }
 
+static const struct cpl_field in_slurmd[] = {
+        CPLSLURM_NODE_FIELDS(CPLSLURM_FIELD_AT)};
+static const struct cpl_field in_slurmstepd[] = {
+        CPLSLURM_NODE_FIELDS(CPLSLURM_FIELD_AT)
+        CPLSLURM_STEPD_FIELDS(CPLSLURM_FIELD_AT)};
+
+/* slurmd looks at slurmstepd's program, too: each step has one, which is to start
+ * soon, and leaves alone what slurmd has left alone. */
+static void probe_programs(void)
+{
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0 || !cplslurm_in_slurmd())
+		return;
+	path[n] = '\0';
+	cplslurm_layout_probe(path, in_slurmd,
+	                      sizeof(in_slurmd) / sizeof(*in_slurmd));
+	slash = strrchr(path, '/');
+	if (!slash || snprintf(slash, sizeof(path) - (size_t)(slash - path),
+	                       "/slurmstepd") >=
+	                      (int)(sizeof(path) - (size_t)(slash - path)))
+		return;
+	cplslurm_layout_probe(path, in_slurmstepd,
+	                      sizeof(in_slurmstepd) / sizeof(*in_slurmstepd));
+}
+
 /* Slurm declares the hooks nowhere. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
@@ -80,14 +110,16 @@ static bool step_is_ours(const stepd_step_rec_t *job)
 		return SLURM_SUCCESS;                                          \
 	}
 #if CPLSLURM_SERIES < 2302
-NOTHING(slurmd_suspend_job, uint32_t job_id)
-NOTHING(slurmd_resume_job, uint32_t job_id)
 NOTHING(pre_setuid, stepd_step_rec_t *job)
 NOTHING(pre_set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
 NOTHING(set_affinity, stepd_step_rec_t *job, uint32_t node_tid)
 #elif CPLSLURM_SERIES >= 2605
 NOTHING(update_mem_limit, stepd_step_rec_t *job, uint64_t job_mem,
         uint64_t step_mem)
+#endif
+#if CPLSLURM_SERIES < 2411
+NOTHING(slurmd_suspend_job, uint32_t job_id)
+NOTHING(slurmd_resume_job, uint32_t job_id)
 #endif
 NOTHING(add_pid, pid_t pid)
 
@@ -100,6 +132,7 @@ int init(void)
 		error("commplace: %s", err.text);
 		return SLURM_ERROR;
 	}
+	probe_programs();
 	others = slurm_conf.task_plugin;
 	if (others && strncmp(others, plugin_type, sizeof(plugin_type) - 1))
 		error("commplace: TaskPlugin=%s: task/commplace must come "
@@ -249,7 +282,7 @@ static bool is_left(launch_tasks_request_msg_t *req)
 	return true;
 }
 
-#if CPLSLURM_SERIES < 2405
+#if CPLSLURM_SERIES < 2302
 
 int task_p_slurmd_launch_request(launch_tasks_request_msg_t *req,
                                  uint32_t node_id, char **err_msg)

@@ -8,8 +8,8 @@ libsubmitroom_la_CPPFLAGS = $(slurm_room_cppflags)
 
 # Never unmapped: its thread may hang in a file system.
 slurmplugin_LTLIBRARIES += job_submit_commplace.la
-job_submit_commplace_la_SOURCES = src/plugins/compat/submit_hooks.c
+job_submit_commplace_la_SOURCES = src/plugins/compat/ctld_guard.c src/plugins/compat/submit_hooks.c src/plugins/compat/submit_planes.c src/plugins/compat/submit_planes.h
 job_submit_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/job_submit
 job_submit_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,--version-script=$(srcdir)/src/plugins/compat/job_submit.sym -Wl,-z,nodelete
-job_submit_commplace_la_LIBADD = libsubmitroom.la $(slurm_plugin_libadd)
+job_submit_commplace_la_LIBADD = libsubmitroom.la $(slurm_door_libadd)
 endif

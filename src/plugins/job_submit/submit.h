@@ -5,6 +5,7 @@
  * engine of its own, which then looks at its files at each submission. Slurm
  * calls one at a time, under slurmctld's locks.
  */
+/* Tests: * in test_job_submit* test_submit_failures. */
 #ifndef CPL_PLUGINS_SUBMIT_H
 #define CPL_PLUGINS_SUBMIT_H
 

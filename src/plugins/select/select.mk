@@ -20,6 +20,6 @@ select_cons_tres_commplace_la_SOURCES += src/plugins/compat/select_jobinfo.c
 endif
 select_cons_tres_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/select
 select_cons_tres_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,-z,nodelete -Wl,--version-script=$(srcdir)/src/plugins/select/select.sym
-select_cons_tres_commplace_la_LIBADD = libselectroom.la $(slurm_plugin_libadd)
+select_cons_tres_commplace_la_LIBADD = libselectroom.la $(slurm_door_libadd)
 endif
 EXTRA_DIST += src/plugins/select/select.sym src/plugins/compat/select_jobinfo.c

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What select/cons_tres_commplace does at Slurm's hooks (compat/select_hooks.c),
- * beside what the stock plugin inside does. Called with slurmctld's locks held;
+ * besides what the stock plugin inside does. Called with slurmctld's locks held;
  * nothing here ends the process or waits longer than MaxDecisionTime (start-up
  * and reconfiguration: LOAD_WAIT_MS).
  */
+/* Tests: * in test_select*. */
 #ifndef CPL_PLUGINS_SELECT_INTERNAL_H
 #define CPL_PLUGINS_SELECT_INTERNAL_H
 

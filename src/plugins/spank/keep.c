@@ -77,7 +77,7 @@ static void be_no_exception(void)
 }
 
 /* In the child: only what may be called after a fork among threads. */
-static void run(const struct call *c, int out)
+static void run_child(const struct call *c, int out)
 {
 	const struct spank_keeping *k = c->k;
 	int null = open("/dev/null", O_RDONLY);
@@ -227,7 +227,7 @@ void spank_keep(const struct spank_keeping *k)
 	}
 	pid = fork();
 	if (!pid)
-		run(&c, fd[1]);
+		run_child(&c, fd[1]);
 	close(fd[1]);
 	if (pid > 0) {
 		good = attend(k, pid, fd[0], text, sizeof(text));

@@ -7,6 +7,7 @@
  * It works on files of the user's, which may hang, and takes as much memory as
  * the user's recordings have it take.
  */
+/* Tests: * in test_spank_*. */
 #ifndef CPL_SPANK_KEEP_H
 #define CPL_SPANK_KEEP_H
 

@@ -27,7 +27,7 @@ static const char nodes_variable[] = "COMMPLACE_NODES";
 static const char place_variable[] = "COMMPLACE_NODE_RANK";
 
 /* A job, or one component of a heterogeneous one. */
-struct part {
+struct component {
 	spank_t sp;
 	int component; /* -1: a job */
 };
@@ -41,7 +41,7 @@ static uid_t made_uid;
 static gid_t made_gid;
 static int made_components;
 
-static const char *name_of(const struct part *p, const char *variable,
+static const char *name_of(const struct component *p, const char *variable,
                            char name[CPL_RANK_ORDER_NAME])
 {
 	cpl_rank_order_name(name, variable, 0, p->component);
@@ -62,7 +62,7 @@ static char *get_name(spank_t sp, const char *name)
 	return value;
 }
 
-static char *get(const struct part *p, const char *variable)
+static char *get(const struct component *p, const char *variable)
 {
 	char name[CPL_RANK_ORDER_NAME];
 
@@ -70,7 +70,7 @@ static char *get(const struct part *p, const char *variable)
 }
 
 /* The text in its parts, to free(); NULL: there is none, or memory is out. */
-static char *get_text(const struct part *p)
+static char *get_text(const struct component *p)
 {
 	char *text = get(p, CPL_RANK_ORDER_VARIABLE);
 
@@ -96,7 +96,7 @@ static char *get_text(const struct part *p)
 
 /* 1: the order of this job; 0: there is none; -1 with err: it is not of the
  * job's hosts, or of too many ranks. */
-static int get_order(const struct part *p, struct cpl_rank_order *out,
+static int get_order(const struct component *p, struct cpl_rank_order *out,
                      struct cpl_error *err)
 {
 	char *text = get_text(p);
@@ -114,7 +114,7 @@ static int get_order(const struct part *p, struct cpl_rank_order *out,
 
 /* Take the text away; only_long: where it has several parts, since each step of
  * a script and each program would carry them. */
-static void forget_text(const struct part *p, bool only_long)
+static void forget_text(const struct component *p, bool only_long)
 {
 	char name[CPL_RANK_ORDER_NAME], *second;
 
@@ -129,7 +129,7 @@ static void forget_text(const struct part *p, bool only_long)
 	free(second);
 }
 
-static void forget(const struct part *p)
+static void forget(const struct component *p)
 {
 	char name[CPL_RANK_ORDER_NAME];
 
@@ -141,7 +141,7 @@ static void forget(const struct part *p)
 
 /* Are those of an outer step there? As the user may see: the process' own rights
  * are root's. */
-static bool inherited(const struct part *p)
+static bool inherited(const struct component *p)
 {
 	char path[PATH_MAX], name[CPL_RANK_ORDER_NAME];
 
@@ -240,7 +240,7 @@ static int check_cpus(const struct cpl_rank_order *order, const char *text,
 }
 
 /* CPUs of a rank. */
-static int cpus_per_rank(const struct part *p)
+static int cpus_per_rank(const struct component *p)
 {
 	char text[16], name[CPL_RANK_ORDER_NAME];
 	int n = 1;
@@ -252,7 +252,8 @@ static int cpus_per_rank(const struct part *p)
 }
 
 /* Slots of a rankfile are CPUs: without as many of them there is none. */
-static bool has_cpus(const struct part *p, const struct cpl_rank_order *order)
+static bool has_cpus(const struct component *p,
+                     const struct cpl_rank_order *order)
 {
 	char *text = get(p, "SLURM_JOB_CPUS_PER_NODE");
 	struct cpl_error err = {""};
@@ -302,7 +303,8 @@ static char *nodes_of(const struct cpl_rank_order *order)
 	return text;
 }
 
-static bool set(const struct part *p, const char *variable, const char *value)
+static bool set(const struct component *p, const char *variable,
+                const char *value)
 {
 	char name[CPL_RANK_ORDER_NAME];
 
@@ -310,7 +312,8 @@ static bool set(const struct part *p, const char *variable, const char *value)
 	       ESPANK_SUCCESS;
 }
 
-static bool make_files(const struct part *p, const struct cpl_rank_order *order)
+static bool make_files(const struct component *p,
+                       const struct cpl_rank_order *order)
 {
 	char path[CPL_RANK_FILES][PATH_MAX], name[CPL_RANK_ORDER_NAME];
 	char *nodes = nodes_of(order);
@@ -352,7 +355,7 @@ static void remove_files(int component)
 			unlink(path);
 }
 
-static void make(const struct part *p)
+static void make(const struct component *p)
 {
 	struct cpl_rank_order order;
 	struct cpl_error err = {""};
@@ -398,12 +401,12 @@ void cplspank_launchers_make(spank_t sp)
 	if (spank_get_item(sp, S_JOB_NODEID, &node) != ESPANK_SUCCESS || node)
 		return;
 	for (int i = components(sp); i >= 0; i--)
-		make(&(struct part){sp, i - 1});
+		make(&(struct component){sp, i - 1});
 }
 
 /* Where `host` comes in the order of nodes; -1: it does not, or ranks are in no
  * blocks. */
-static int place_of(const struct cpl_rank_order *order, const char *host)
+static int node_index(const struct cpl_rank_order *order, const char *host)
 {
 	size_t n = (size_t)order->hosts.count + 1;
 	int *first = malloc(n * sizeof(*first)), count = -1, place = -1;
@@ -420,7 +423,7 @@ static int place_of(const struct cpl_rank_order *order, const char *host)
 
 void cplspank_launchers_task(spank_t sp)
 {
-	const struct part job = {sp, -1};
+	const struct component job = {sp, -1};
 	struct cpl_rank_order order;
 	struct cpl_error err;
 	char host[HOST_NAME_MAX + 1], text[16];
@@ -429,11 +432,11 @@ void cplspank_launchers_task(spank_t sp)
 	if (spank_getenv(sp, "SLURMD_NODENAME", host, sizeof(host)) ==
 	            ESPANK_SUCCESS &&
 	    get_order(&job, &order, &err) > 0) {
-		place = place_of(&order, host);
+		place = node_index(&order, host);
 		cpl_rank_order_free(&order);
 	}
 	for (int i = components(sp); i >= 0; i--)
-		forget_text(&(struct part){sp, i - 1}, true);
+		forget_text(&(struct component){sp, i - 1}, true);
 	/* A script's own must not reach its steps. */
 	spank_unsetenv(sp, place_variable);
 	if (place < 0)

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/none.h"
 #include "keep.h"
 #include "signature/signature.h"
-#include "site/config.h"
 #include "site/user_dir.h"
 #include "spank_options.h"
 
@@ -84,8 +84,8 @@ void spank_record_tasks(spank_t sp, const char *name)
 /* What was recorded is kept */
 
 /* AS=VALUE of a variable of the job; "" if there is none. */
-static void take(spank_t sp, const char *as, const char *variable, char *out,
-                 size_t size)
+static void take_variable(spank_t sp, const char *as, const char *variable,
+                          char *out, size_t size)
 {
 	char value[SPANK_PATH_SIZE];
 
@@ -120,10 +120,10 @@ void spank_record_task_end(spank_t sp, const char *name, bool asked)
 		spank_keep_lost(&k, "Slurm does not say whose it is");
 		return;
 	}
-	take(sp, "HOME", "HOME", k.home, sizeof(k.home));
-	take(sp, "COMMPLACE_USER_PROFILES", RECORD_STORE, k.store,
-	     sizeof(k.store));
-	take(sp, "SLURM_CONF", "SLURM_CONF", k.conf, sizeof(k.conf));
+	take_variable(sp, "HOME", "HOME", k.home, sizeof(k.home));
+	take_variable(sp, "COMMPLACE_USER_PROFILES", RECORD_STORE, k.store,
+	              sizeof(k.store));
+	take_variable(sp, "SLURM_CONF", "SLURM_CONF", k.conf, sizeof(k.conf));
 	spank_keep(&k);
 }
 
@@ -135,7 +135,8 @@ struct at_exit {
 	char name[CPL_PROFILE_NAME_MAX + 1]; /* "": as slurmctld says */
 };
 
-static void put(char *out, size_t size, const char *as, const char *variable)
+static void put_variable(char *out, size_t size, const char *as,
+                         const char *variable)
 {
 	const char *value = getenv(variable);
 
@@ -153,8 +154,7 @@ static void at_exit(int status, void *arg)
 	                                            : SPANK_NOBODY_HEARS};
 	const char *name = *a->name ? a->name : getenv(RECORD_COPY);
 
-	if (a->pid != getpid() || !job || !name ||
-	    !strcmp(name, CPL_RECORD_NONE) ||
+	if (a->pid != getpid() || !job || cpl_is_none(name) ||
 	    cpl_profile_name_check(name, NULL))
 		return;
 	snprintf(k.name, sizeof(k.name), "%s", name);
@@ -166,13 +166,13 @@ static void at_exit(int status, void *arg)
 		spank_keep_nothing(&k);
 		return;
 	}
-	put(k.home, sizeof(k.home), "HOME", "HOME");
-	put(k.store, sizeof(k.store), "COMMPLACE_USER_PROFILES",
-	    "COMMPLACE_USER_PROFILES");
+	put_variable(k.home, sizeof(k.home), "HOME", "HOME");
+	put_variable(k.store, sizeof(k.store), "COMMPLACE_USER_PROFILES",
+	             "COMMPLACE_USER_PROFILES");
 	if (!*k.store)
-		put(k.store, sizeof(k.store), "COMMPLACE_USER_PROFILES",
-		    RECORD_STORE);
-	put(k.conf, sizeof(k.conf), "SLURM_CONF", "SLURM_CONF");
+		put_variable(k.store, sizeof(k.store),
+		             "COMMPLACE_USER_PROFILES", RECORD_STORE);
+	put_variable(k.conf, sizeof(k.conf), "SLURM_CONF", "SLURM_CONF");
 	spank_keep(&k);
 }
 

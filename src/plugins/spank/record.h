@@ -26,8 +26,9 @@ void spank_record_tasks(spank_t sp, const char *name);
 void spank_record_no_tasks(spank_t sp);
 
 /* In slurmstepd, as root: a task has ended. That of a batch step is the job's
- * end; what was recorded is kept if it ended well. What is lost is said in the
- * job's output where its user has asked for it, and else in the log only. */
+ * end; what was recorded is kept if it ended well. A loss is reported in the
+ * job's output where its user has asked for the recording, and else in the log
+ * only. */
 void spank_record_task_end(spank_t sp, const char *name, bool asked);
 
 /*

@@ -27,11 +27,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/none.h"
 #include "mapping/mapping.h"
 #include "placement/placement.h"
 #include "record.h"
 #include "signature/signature.h"
-#include "site/config.h"
 #include "launchers.h"
 #include "spank_options.h"
 
@@ -49,26 +49,31 @@ static int check_policy(const char *value, struct cpl_error *err)
 {
 	const unsigned search = CPL_PLACEMENT_SEARCH;
 	char searches[64], others[CPL_ERROR_MAX];
+	size_t length = strcspn(value, ":");
+	const struct cpl_entry *entry;
 
-	if (cpl_placement_named(value))
+	entry = cpl_registry_find(&cpl_placement_names, value, length, NULL,
+	                          NULL);
+	/* slurmctld looks at what stands behind a colon. */
+	if (entry && (!value[length] || entry->flags & CPL_NAME_OPTION))
 		return 0;
-	if (cpl_registry_find(&cpl_placements, value, strcspn(value, ":"), NULL,
-	                      NULL)) {
-		cpl_placement_why(value, err);
-		return -1;
-	}
+	if (entry)
+		return cpl_fail(err,
+		                "placement policy '%s' takes no option, but "
+		                "there is '%.64s'",
+		                entry->name, value + length + 1);
 	return cpl_fail(err,
 	                "no placement policy '%.64s'; it must be one of %s, %s",
 	                value,
-	                cpl_registry_names(&cpl_placements, 0, cpl_entry_has,
+	                cpl_registry_names(&cpl_placement_names, 0, cpl_entry_has,
 	                                   &search, searches, sizeof(searches)),
-	                cpl_registry_names(&cpl_placements, 0, cpl_entry_lacks,
+	                cpl_registry_names(&cpl_placement_names, 0, cpl_entry_lacks,
 	                                   &search, others, sizeof(others)));
 }
 
 static int check_mapping(const char *value, struct cpl_error *err)
 {
-	return cpl_mapper_find(value, err) ? 0 : -1;
+	return cpl_mapper_entry(&cpl_mapper_names, value, err) ? 0 : -1;
 }
 
 enum { RECORD = 3 };
@@ -116,7 +121,7 @@ static struct option option[] = {
 
 #define N_OPTIONS ((int)(sizeof(option) / sizeof(*option)))
 
-static int take(int which, const char *value, int remote)
+static int take_option(int which, const char *value, int remote)
 {
 	struct option *o = &option[which];
 	struct cpl_error err = {{0}};
@@ -137,8 +142,8 @@ static int take(int which, const char *value, int remote)
 static int register_options(spank_t sp)
 {
 	for (int i = 0; i < N_OPTIONS; i++) {
-		if (cplslurm_spank_register(sp, option[i].name,
-		                            option[i].usage, i, take))
+		if (cplslurm_spank_register(sp, option[i].name, option[i].usage,
+		                            i, take_option))
 			continue;
 		slurm_error("commplace: cannot register --%s", option[i].name);
 		return -1;
@@ -169,7 +174,8 @@ static void offer_marks(spank_t sp)
 	for (int i = 0; i < N_OPTIONS; i++)
 		if (*option[i].value && i != RECORD)
 			how = "marked";
-	/* Without it slurmctld has to guess: no reason to fail. */
+	/* Without the flag slurmctld has to guess, which is no reason to
+	 * fail. */
 	if (cplslurm_spank_default_is_no_pack())
 		spank_job_control_setenv(sp, MARKS, how, 1);
 }
@@ -177,9 +183,9 @@ static void offer_marks(spank_t sp)
 /*
  * In sbatch, salloc and srun: hand the values to slurmctld and to this
  * process's environment, which the script, the shell or the step inherits. In
- * a job Slurm first calls take() with the job's own values (it keeps them in
- * SLURM_SPANK_* variables), so a step has the job's profile unless its command
- * line says otherwise; nodes and rank order stay those of the job.
+ * a job Slurm first calls take_option() with the job's own values (it keeps
+ * them in SLURM_SPANK_* variables), so a step has the job's profile unless its
+ * command line says otherwise; nodes and rank order stay those of the job.
  */
 static int export_values(spank_t sp)
 {
@@ -189,8 +195,8 @@ static int export_values(spank_t sp)
 
 		if (!*o->value)
 			continue;
-		/* slurmctld has to know of "none", programs have not. */
-		none = !strcmp(o->value, CPL_PROFILE_NONE);
+		/* slurmctld has to know of "none", but programs do not. */
+		none = cpl_is_none(o->value);
 		if (spank_job_control_setenv(sp, o->variable, o->value, 1) !=
 		            ESPANK_SUCCESS ||
 		    (none ? unsetenv(o->variable)
@@ -216,8 +222,8 @@ static bool from_copy(spank_t sp, const struct option *o, char *value, int size)
 	       !o->check(value, &err);
 }
 
-/* What holds of an option in slurmstepd, in copy[] where it was not given; "":
- * nothing. */
+/* The value of an option that holds in slurmstepd, in copy[] where the option
+ * was not given; "": none. */
 static const char *value_of(spank_t sp, const struct option *o, char *copy,
                             size_t size)
 {
@@ -234,11 +240,11 @@ static void hand_to_tasks(spank_t sp)
 		char copy[sizeof(o->value)];
 		const char *value = value_of(sp, o, copy, sizeof(copy));
 
-		if (i == RECORD && !strcmp(value, CPL_RECORD_NONE))
+		if (i == RECORD && cpl_is_none(value))
 			spank_record_no_tasks(sp);
 		else if (i == RECORD && *value)
 			spank_record_tasks(sp, value);
-		if (!*value || !strcmp(value, CPL_PROFILE_NONE))
+		if (!*value || cpl_is_none(value))
 			continue;
 		/* A given option wins over what the environment holds. */
 		if (spank_setenv(sp, o->variable, value, value == o->value) !=
@@ -248,16 +254,16 @@ static void hand_to_tasks(spank_t sp)
 	}
 }
 
-/* In srun and salloc: whoever stands outside of the job sees to what it has
- * recorded, by the user's word or the site's, and an srun inside to its step,
- * where that is another's. */
+/* In srun and salloc: a program outside of the job keeps what the job recorded,
+ * by the user's word or the site's; an srun inside keeps what its step
+ * recorded, where that has a name of its own. */
 static void keep_at_exit(bool is_srun)
 {
 	const char *name = option[RECORD].value;
 	const char *of_job = getenv(RECORD_COPY);
 	bool inside = is_srun && getenv("SLURM_JOB_ID");
 
-	if (!strcmp(name, CPL_RECORD_NONE) ||
+	if (cpl_is_none(name) ||
 	    (inside && (!*name || (of_job && !strcmp(of_job, name)))))
 		return;
 	spank_record_at_exit(*name ? name : NULL, inside);
@@ -270,12 +276,14 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 	if (context != S_CTX_LOCAL && context != S_CTX_REMOTE &&
 	    context != S_CTX_ALLOCATOR)
 		return 0;
-	/* Never a reason to refuse jobs: a required plugin would. */
+	/* An unknown argument is never a reason to refuse jobs, as a required
+	 * plugin would. */
 	for (int i = 0; i < ac; i++)
 		slurm_error("commplace: plugstack.conf: unknown argument '%s'; "
 		            "spank_commplace.so takes none",
 		            av[i]);
-	/* Of a program before: the plugin stays loaded, see record.c. */
+	/* Options may be left from a program before: the plugin stays loaded,
+	 * see record.c. */
 	for (int i = 0; i < N_OPTIONS; i++)
 		option[i].value[0] = '\0';
 	if (context == S_CTX_LOCAL)
@@ -303,8 +311,8 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	}
 }
 
-/* That of task_commplace.so beside this file, where slurmstepd has loaded it
- * and it has something to do then. */
+/* The function of task_commplace.so next to this file, where slurmstepd has
+ * loaded that and it has something to do then. */
 static void (*find_forked(void))(uint32_t)
 {
 	static const char file[] = "task_commplace.so";
@@ -373,7 +381,7 @@ int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 	char copy[sizeof(o->value)];
 	const char *name = value_of(sp, o, copy, sizeof(copy));
 
-	if (*name && strcmp(name, CPL_RECORD_NONE))
+	if (*name && !cpl_is_none(name))
 		spank_record_task_end(sp, name, name == o->value);
 	return 0;
 }

@@ -7,7 +7,7 @@ switch_commplace_la_SOURCES = src/plugins/compat/switch_hooks.c \
 	src/plugins/compat/ctld_install.c
 switch_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags)
 switch_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,--version-script=$(srcdir)/src/plugins/switch/switch.sym
-switch_commplace_la_LIBADD = $(slurm_plugin_libadd)
+switch_commplace_la_LIBADD = $(slurm_door_libadd)
 endif
 EXTRA_DIST += src/plugins/switch/switch.sym src/plugins/compat/switch_hooks.c \
 	src/plugins/compat/switch_wrapped.c src/plugins/compat/switch_hooks.h

@@ -21,8 +21,8 @@
 /* Each pass moves what the last one missed: processes may fork meanwhile. */
 #define EMPTY_PASSES 5
 #define SMALL_FILE 65536
-/* Of a step's directory in v2, where from 26.05 on the path has no job id. Only
- * root can set it. */
+/* The mark of a step's directory in v2, where from 26.05 on the path has no job
+ * id. Only root can set it. */
 #define MARK "trusted.commplace.job"
 
 /* One of the comma-separated controllers before a colon is cpuset. */
@@ -123,6 +123,23 @@ static int find_mount(enum cpltask_cgroup version, char *path, size_t size,
 	return rc ? cpl_fail(err, "no cpuset hierarchy is mounted") : 0;
 }
 
+/* The first that a pattern of a node fits below a mount; "" when there is none. */
+static void find_first(const char *mount, const char *pattern,
+                       const char *node, char top[PATH_MAX])
+{
+	char below[NAME_MAX], whole[PATH_MAX];
+	glob_t paths = {0};
+
+	*top = '\0';
+	snprintf(below, sizeof(below), pattern, node);
+	if (snprintf(whole, sizeof(whole), "%s/%s", mount, below) <
+	            (int)sizeof(whole) &&
+	    !glob(whole, 0, NULL, &paths) &&
+	    strlen(paths.gl_pathv[0]) < PATH_MAX)
+		strcpy(top, paths.gl_pathv[0]);
+	globfree(&paths);
+}
+
 /* Slurm's directory of a node's jobs below a mount: with several slurmds on a
  * host, else with one; "" when there is none. In v1 by user. */
 static void find_top(enum cpltask_cgroup version, const char *mount,
@@ -130,17 +147,11 @@ static void find_top(enum cpltask_cgroup version, const char *mount,
 {
 	bool v1 = version == CPLTASK_V1;
 
-	if (snprintf(top, PATH_MAX,
-	             v1 ? "%s/" CPLSLURM_CGROUP_V1_NODE
-	                : "%s/" CPLSLURM_CGROUP_V2_NODE,
-	             mount, node) < PATH_MAX &&
-	    !access(top, F_OK))
-		return;
-	if (snprintf(top, PATH_MAX,
-	             v1 ? "%s/" CPLSLURM_CGROUP_V1 : "%s/" CPLSLURM_CGROUP_V2,
-	             mount) >= PATH_MAX ||
-	    access(top, F_OK))
-		*top = '\0';
+	find_first(mount, v1 ? CPLSLURM_CGROUP_V1_NODE : CPLSLURM_CGROUP_V2_NODE,
+	           node, top);
+	if (!*top)
+		find_first(mount, v1 ? CPLSLURM_CGROUP_V1 : CPLSLURM_CGROUP_V2,
+		           node, top);
 }
 
 static void mark_step(const char *task_dir, uint32_t job)
@@ -152,7 +163,8 @@ static void mark_step(const char *task_dir, uint32_t job)
 
 	if (tail) {
 		*tail = '\0';
-		/* Else the step is not looked after, no more. */
+		/* Where that fails, the step is not looked after, and that is
+		 * all. */
 		(void)setxattr(step, MARK, text, (size_t)n, 0);
 	}
 	free(step);
@@ -283,11 +295,10 @@ static int write_file(const char *dir, const char *name, const char *text,
 }
 
 /* The process's directory of the cpuset hierarchy; "" when in no step's. */
-static int locate(pid_t pid, enum cpltask_cgroup *version, char *dir,
-                  size_t size, struct cpl_error *err)
+static int locate(pid_t pid, enum cpltask_cgroup *version,
+                  char dir[2 * PATH_MAX], struct cpl_error *err)
 {
 	char proc[64], path[PATH_MAX], text[4 * PATH_MAX];
-	size_t n;
 
 	*dir = '\0';
 	snprintf(proc, sizeof(proc), "/proc/%d", (int)pid);
@@ -296,12 +307,9 @@ static int locate(pid_t pid, enum cpltask_cgroup *version, char *dir,
 	*version = cpltask_cgroup_find(text, path, sizeof(path));
 	if (*version == CPLTASK_NO_CGROUP)
 		return 0;
-	if (find_mount(*version, dir, size, err))
+	if (find_mount(*version, dir, PATH_MAX, err))
 		return -1;
-	n = strlen(dir);
-	if (n + strlen(path) >= size)
-		return cpl_fail(err, "the path %.60s... is too long", path);
-	strcpy(dir + n, path);
+	strcat(dir, path);
 	return 0;
 }
 
@@ -341,7 +349,7 @@ static int limit_mems(const char *dir, const char *step, const char *file,
 	return rc;
 }
 
-/* In the directory of the task that Slurm made. */
+/* Confine the task in the directory that Slurm made for it. */
 static int confine_made(const struct cpltask_confine *want, const char *dir,
                         const char *step, const char *mems,
                         struct cpl_error *err)
@@ -399,7 +407,7 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
 	size_t n, m;
 
 	*made = NULL;
-	if (locate(want->pid, &version, dir, sizeof(dir), err))
+	if (locate(want->pid, &version, dir, err))
 		return -1;
 	if (!*dir)
 		return 0;
@@ -409,7 +417,7 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
 	/* A directory of our own would be unknown to proctrack/cgroup. */
 	if (access(dir, F_OK) || want->move(want->arg))
 		return cpl_fail(err, "%s: Slurm cannot move the task", dir);
-	if (locate(want->pid, &version, dir, sizeof(dir), err))
+	if (locate(want->pid, &version, dir, err))
 		return -1;
 	n = strlen(dir);
 	m = (size_t)snprintf(tail, sizeof(tail), CPLSLURM_CGROUP_V2_TASK "%d",
@@ -426,7 +434,7 @@ int cpltask_cgroup_again(const struct cpltask_confine *want,
 	enum cpltask_cgroup version;
 	char dir[2 * PATH_MAX], step[2 * PATH_MAX];
 
-	if (locate(want->pid, &version, dir, sizeof(dir), err))
+	if (locate(want->pid, &version, dir, err))
 		return -1;
 	if (!*dir || version != CPLTASK_V1 || !is_task(dir))
 		return 0;

@@ -38,7 +38,7 @@ static struct cpl_store *get_store(struct cpl_error *err)
 
 void cpltask_file_fini(void)
 {
-	/* What a file system holds is left behind. */
+	/* Threads that a file system holds up are left behind. */
 	if (worker && cpl_worker_stop(worker, cpl_now() + STOP_MS * NS_PER_MS,
 	                              NULL, NULL)) {
 		cpl_store_free(store);
@@ -49,7 +49,7 @@ void cpltask_file_fini(void)
 }
 
 /* Reading commplace.conf; the request may outlive the launch that asked. */
-struct look {
+struct file_look {
 	struct cpl_request head;
 	char *path;
 	char *profile, *partition; /* of a step that names a profile, or NULL */
@@ -58,13 +58,13 @@ struct look {
 	struct cpl_error err;
 };
 
-static void resolve_own(struct look *look, const struct cpl_config *config)
+static void resolve_own(struct file_look *look, const struct cpl_config *config)
 {
 	const struct cpl_job_facts job = {.profile = look->profile,
 	                                  .partition = look->partition};
 	struct cpl_resolved want;
 
-	cpl_resolve(config, NULL, &job, &want);
+	cpl_resolve_binding(config, &job, &want);
 	look->site.bind =
 	        want.binding.value && want.profile.source == CPL_FROM_USER;
 	look->site.memory = want.bind_memory;
@@ -75,8 +75,8 @@ static void resolve_own(struct look *look, const struct cpl_config *config)
 
 static void run_look(struct cpl_request *head)
 {
-	struct look *look = (struct look *)head;
-	struct cpl_config *config = cpl_config_load(look->path, &look->err);
+	struct file_look *look = (struct file_look *)head;
+	struct cpl_config *config = cpl_config_load_on_node(look->path, &look->err);
 
 	if (!config)
 		return;
@@ -91,7 +91,7 @@ static void run_look(struct cpl_request *head)
 
 static void free_look(struct cpl_request *head)
 {
-	struct look *look = (struct look *)head;
+	struct file_look *look = (struct file_look *)head;
 
 	free(look->path);
 	free(look->site.dir);
@@ -100,10 +100,10 @@ static void free_look(struct cpl_request *head)
 	free(look);
 }
 
-static struct look *look_new(const char *profile, const char *partition,
-                             struct cpl_error *err)
+static struct file_look *look_new(const char *profile, const char *partition,
+                                  struct cpl_error *err)
 {
-	struct look *look = calloc(1, sizeof(*look));
+	struct file_look *look = calloc(1, sizeof(*look));
 
 	if (look) {
 		look->path = cplslurm_config_path();
@@ -126,7 +126,7 @@ int cpltask_site(const struct cplslurm_launch *launch, const char *own,
 {
 	int64_t wait = launch->patience * NS_PER_MS;
 	int64_t deadline = cpl_now() + wait;
-	struct look *look;
+	struct file_look *look;
 	bool stuck;
 	int rc = -1;
 
@@ -174,7 +174,7 @@ struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
 	int rc = 0;
 	struct cpl_store_query query = {
 	        .dir = site->dir,
-	        /* What slurmctld tells it has checked. */
+	        /* slurmctld has checked what it names. */
 	        .whom = own ? CPL_FOR_USER : CPL_FOR_US,
 	        .uid = launch->uid,
 	        .gid = launch->gid,

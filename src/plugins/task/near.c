@@ -49,8 +49,8 @@ void cpltask_near_fini(void)
 }
 
 /*
- * Slurm's word first, since its numbers are the GPUs'. Without one, Slurm's
- * order is taken for that of the PCI bus.
+ * What Slurm says comes first, since the numbers of the GPUs are its own. Where
+ * it says nothing, its order is taken for that of the PCI bus.
  */
 static hwloc_bitmap_t cpus_near(const struct cplslurm_gpus *gpus, int which)
 {
@@ -65,7 +65,8 @@ static hwloc_bitmap_t cpus_near(const struct cplslurm_gpus *gpus, int which)
 	return near;
 }
 
-/* Near any of its GPUs; nothing when the place of one is not known. */
+/* CPUs near any of the task's GPUs; nothing when it is not known where one of
+ * them is. */
 static hwloc_bitmap_t near_of_task(const struct cplslurm_gpus *gpus,
                                    hwloc_bitmap_t *near, int task)
 {
@@ -95,8 +96,8 @@ int cpltask_near(const struct cplslurm_launch *launch, hwloc_bitmap_t **out,
 		return cpl_fail_memory(err);
 	if (rc == 0)
 		return 0;
-	near = calloc((size_t)gpus.n + 1, sizeof(*near));
-	set = calloc((size_t)gpus.n_tasks + 1, sizeof(*set));
+	near = calloc((size_t)gpus.n, sizeof(*near));
+	set = calloc((size_t)gpus.n_tasks, sizeof(*set));
 	if (!near || !set) {
 		free(set);
 		rc = cpl_fail_memory(err);

@@ -92,7 +92,7 @@ static int64_t first_rank(const struct cplslurm_launch *launch,
 	                profile, ranks, launch->ranks);
 }
 
-/* What a step is to be bound by. */
+/* By what a step is to be bound. */
 struct order {
 	struct cpl_launch told;   /* by slurmctld, else by the site */
 	const char *own;          /* profile that the step names, or NULL */
@@ -324,7 +324,8 @@ static int find_order(const struct cplslurm_launch *launch, struct order *o,
 {
 	const struct cplslurm_excerpt *sent = &launch->sent;
 
-	/* A step that names a profile else goes by the files of its nodes. */
+	/* Otherwise a step that names a profile goes by the files of its
+	 * nodes. */
 	o->own = launch->profile;
 	if (sent->data &&
 	    cpl_launch_read(sent->data, sent->size, &o->told, err))
@@ -332,7 +333,7 @@ static int find_order(const struct cplslurm_launch *launch, struct order *o,
 	if (sent->data &&
 	    (!o->told.own || (o->own && !strcmp(o->own, o->told.profile))))
 		o->own = NULL;
-	if (o->own ? !strcmp(o->own, CPL_PROFILE_NONE) : !sent->data)
+	if (o->own ? cpl_is_none(o->own) : !sent->data)
 		return 0;
 	if ((o->own || o->told.kind == CPL_LAUNCH_FILE) &&
 	    cpltask_site(launch, o->own, &o->site, err))

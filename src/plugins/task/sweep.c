@@ -29,7 +29,8 @@
 /* A prolog may take this long before there is a slurmstepd. */
 #define START_SECONDS 600
 
-/* What was killed takes a moment to die. More than a moment: next period. */
+/* Killed processes take a moment to die. What takes longer is left to the next
+ * period. */
 #define TRIES 10
 #define DYING_MS 20
 
@@ -94,7 +95,7 @@ static bool slurmstepd_runs(const struct cplslurm_step_id *id)
 	return found;
 }
 
-/* What v1's freezer has stopped does not die. */
+/* Processes that v1's freezer has stopped do not die. */
 static void thaw(const char *dir)
 {
 	static const char thawed[] = "THAWED";
@@ -208,7 +209,7 @@ static bool look_after(struct step *s)
 	return slurmstepd_runs(&s->id) ? false : sweep(s);
 }
 
-static void add(struct step s)
+static void add_step(struct step s)
 {
 	if (cpl_array_grow(&step, n_steps, sizeof(*step), NULL))
 		return;
@@ -227,7 +228,7 @@ static void add_found(uint32_t job, const char *name, uint32_t uid)
 			return;
 	cplslurm_log_debug("commplace: %s: left by an earlier slurmd",
 	                   cplslurm_step_text(&s.id, text));
-	add(s);
+	add_step(s);
 }
 
 static void *watch(void *arg)
@@ -272,7 +273,7 @@ static void start(void)
 void cpltask_sweep_later(const struct cplslurm_step_id *id, uint32_t uid)
 {
 	pthread_mutex_lock(&lock);
-	add((struct step){.id = *id, .uid = uid, .since = time(NULL)});
+	add_step((struct step){.id = *id, .uid = uid, .since = time(NULL)});
 	if (n_steps == 1)
 		pthread_cond_signal(&change);
 	pthread_mutex_unlock(&lock);

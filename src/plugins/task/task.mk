@@ -12,6 +12,8 @@ task_hooks = src/plugins/compat/task_hooks.c \
 	src/plugins/compat/slurmd_launch.c
 task_libadd = libtaskroom.la $(slurm_plugin_libadd) $(HWLOC_LIBS)
 task_commplace_la_SOURCES = $(task_hooks)
+# What a build with sanitizers does not find out to be of no use here.
+nodist_task_commplace_la_SOURCES = $(commplaced_tables)
 task_commplace_la_CPPFLAGS = $(slurm_plugin_cppflags) -I$(srcdir)/src/plugins/task
 task_commplace_la_LDFLAGS = $(slurm_plugin_ldflags) -Wl,-z,nodelete -Wl,--version-script=$(srcdir)/src/plugins/compat/task.sym
 task_commplace_la_LIBADD = $(task_libadd)

@@ -4,6 +4,7 @@
  * local tasks from the profile of the job; in slurmstepd, a cpuset cgroup for
  * each such task. What fails leaves the step to Slurm's own binding.
  */
+/* Tests: * in test_task_*. */
 #ifndef CPL_TASK_INTERNAL_H
 #define CPL_TASK_INTERNAL_H
 
@@ -16,8 +17,8 @@
 #include "site/store.h"
 #include "slurmd.h"
 
-/* From slurmd to slurmstepd, gone before the task starts: its user left the
- * binding to us. */
+/* A variable from slurmd to slurmstepd, gone before the task starts: the user
+ * left the binding to us. */
 #define CPLTASK_FREE "COMMPLACE_FREE"
 /* Likewise: the masks are ours. */
 #define CPLTASK_BOUND "COMMPLACE_BOUND"
@@ -88,7 +89,7 @@ void cpltask_near_fini(void);
 int cpltask_plan(const struct cplslurm_launch *launch,
                  struct cpltask_plan *plan, struct cpl_error *err);
 void cpltask_plan_free(struct cpltask_plan *plan);
-/* Drop the node's topology, and the kept profiles. */
+/* Drop the node's topology and the kept profiles. */
 void cpltask_plan_fini(void);
 
 /* The which-th of the comma-separated masks; NULL when there is none such. */
@@ -152,8 +153,8 @@ void cpltask_cgroup_steps(const char *node,
 /* Remove a directory made above; what still runs in it goes to the step's. */
 void cpltask_cgroup_release(const char *made);
 
-/* In slurmd: once the step's slurmstepd is no more, end what it left of the
- * step's processes and remove its cgroups. */
+/* In slurmd: once the step's slurmstepd is gone, end what it left of the step's
+ * processes and remove its cgroups. */
 void cpltask_sweep_later(const struct cplslurm_step_id *id, uint32_t uid);
 /* The same for the steps that an earlier slurmd left, running or not. */
 void cpltask_sweep_init(void);

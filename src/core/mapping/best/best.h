@@ -26,8 +26,9 @@ struct cpl_tables {
 	 * in the order of the hosts; among many hosts the nearest of those
 	 * around. */
 	int *near;
-	/* For refining by them; n_links 0: there are none. The caller's to make.
-	 */
+	/* Bundles to refine by; n_links 0: there are none. The caller makes
+	 * them.
+	 * */
 	struct cpl_bundles bundles;
 	/* What links and cables may have, see cpl_best_too_busy. */
 	double busiest;
@@ -206,7 +207,7 @@ int cpl_map_nest(const struct cpl_map_request *req, const struct cpl_grid *grid,
 
 /*
  * Groups of ranks that have little to do with the others into hosts, whole as
- * long as there is place (pack.c). 1; 0 where there are no such groups; -1 with
+ * long as there is room (pack.c). 1; 0 where there are no such groups; -1 with
  * err (memory). O(entries + ranks * sizes of groups).
  */
 int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,

@@ -51,7 +51,7 @@ static void lay_out(struct bits *b)
 }
 
 /* Take b->column when it is better than what was last taken. */
-static bool take(struct bits *b, bool always)
+static bool take_column(struct bits *b, bool always)
 {
 	const struct cpl_map_request *req = b->chain->best->req;
 	struct cpl_metrics metrics;
@@ -124,7 +124,7 @@ static void climb(struct bits *b)
 			memcpy(b->column, before, sizeof(before));
 			break;
 		}
-		if (take(b, false))
+		if (take_column(b, false))
 			idle = 0;
 		else
 			memcpy(b->column, before, sizeof(before));
@@ -183,7 +183,7 @@ static void search(struct bits *b)
 		memcpy(first, b->column, sizeof(first));
 		b->by_model = false;
 		b->left = share;
-		take(b, true);
+		take_column(b, true);
 		if (b->hop_bytes > limit)
 			continue;
 		climb(b);
@@ -193,7 +193,7 @@ static void search(struct bits *b)
 			if (from)
 				memcpy(b->column, first, sizeof(first));
 			b->left = share / 2;
-			take(b, true);
+			take_column(b, true);
 			climb(b);
 		}
 	}

@@ -27,7 +27,8 @@ struct cpl_best {
 	 * NULL: all are. */
 	const int *kind;
 	bool single;              /* one rank on each host */
-	/* Of the better one of the default order and that by switches. */
+	/* The figures of the better of the default order and the order by
+	 * switches. */
 	struct cpl_metrics first;
 	double first_hop_bytes;
 	double busiest; /* of its links and cables */
@@ -42,7 +43,7 @@ struct cpl_best {
 	struct cpl_best_layout base;
 };
 
-/* What one of them has of its own; low, answer, base as in struct cpl_best. */
+/* What one chain has of its own; low, answer, base as in struct cpl_best. */
 struct cpl_best_chain {
 	const struct cpl_best *best;
 	struct cpl_workload *evaluation;
@@ -50,7 +51,8 @@ struct cpl_best_chain {
 	int *layout; /* [hosts] of hosts as a whole */
 	int *groups; /* struct cpl_best's */
 	struct cpl_best_layout low, answer, base;
-	/* What it does: a start, or a round. 0, or -1 with chain->err. */
+	/* What the chain does: a start, or a round. 0, or -1 with
+	 * chain->err. */
 	int (*run)(struct cpl_best_chain *chain);
 	/* Of the round at hand. */
 	int64_t size;
@@ -78,7 +80,7 @@ void cpl_best_keep(const struct cpl_best *best, struct cpl_best_layout *a,
  * or -1 with err. */
 int cpl_best_run_all(struct cpl_best *best, struct cpl_best_chain *chain, int n,
                      struct cpl_error *err);
-/* The same of one, which does `run`. */
+/* The same with one chain, which does `run`. */
 int cpl_best_run_start(struct cpl_best *best, struct cpl_best_chain *chain,
                        int (*run)(struct cpl_best_chain *chain),
                        struct cpl_error *err);
@@ -103,14 +105,14 @@ int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
                         const struct cpl_map_request *req, const int *rank_host,
                         struct cpl_error *err);
 void cpl_best_nodes_free(struct cpl_best_nodes *nodes);
-/* Place the hosts of `from` anew as chain->layout says, and judge that. */
+/* Put the hosts of `from` anew as chain->layout says, and judge that. */
 void cpl_best_move_nodes(struct cpl_best_chain *chain, const int *from);
 
 /* Layouts to start from, judged each: cpl_best_chain.run. */
 int cpl_best_start_grid(struct cpl_best_chain *chain);
 int cpl_best_start_greedy(struct cpl_best_chain *chain);
 int cpl_best_start_pack(struct cpl_best_chain *chain);
-/* Makes chain->groups as well where hosts are of one size. */
+/* Clusters: makes chain->groups as well where hosts are of one size. */
 int cpl_best_start_bisection(struct cpl_best_chain *chain);
 /* Greedy on the hosts of chain->low as a whole. */
 int cpl_best_start_nodes(struct cpl_best_chain *chain);

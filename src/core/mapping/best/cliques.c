@@ -15,7 +15,7 @@
  * has of each of its k neighbours nearer to it all coordinates but one, which is
  * 0 there.
  */
-struct finder {
+struct clique_finder {
 	const struct cpl_comm *graph;
 	double least;       /* bytes of a pair that is looked at */
 	int *step, *queue;  /* [ranks] steps from the first rank, -1: not met */
@@ -25,7 +25,7 @@ struct finder {
 };
 
 /* Number the cliques around the first rank; false: too many. */
-static bool number_cliques(struct finder *f)
+static bool number_cliques(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
 	struct cpl_grid *grid = f->grid;
@@ -59,7 +59,7 @@ static bool number_cliques(struct finder *f)
 }
 
 /* The others from there on. */
-static void number_others(struct finder *f)
+static void number_others(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
 	int n = 0;
@@ -92,7 +92,7 @@ static void number_others(struct finder *f)
 }
 
 /* Do all pairs differ in one coordinate, and has each rank all of these? */
-static bool check(struct finder *f)
+static bool check(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
 	const struct cpl_grid *grid = f->grid;
@@ -126,7 +126,7 @@ static bool check(struct finder *f)
 }
 
 /* Cells, the dimension of most bytes fastest. False: two ranks in one. */
-static bool make_cells(struct finder *f)
+static bool make_cells(struct clique_finder *f)
 {
 	struct cpl_grid *grid = f->grid;
 	int order[MAX_DIMS], length[MAX_DIMS], n = grid->n_dims;
@@ -155,7 +155,7 @@ static bool make_cells(struct finder *f)
 	return true;
 }
 
-static bool find(struct finder *f)
+static bool find(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
 	int64_t cells = 1;
@@ -181,7 +181,7 @@ int cpl_map_find_cliques(const struct cpl_comm *graph, struct cpl_grid *grid,
 	int n = graph->ranks;
 	bool found = false;
 	struct cpl_arena arena = {0};
-	struct finder f = {
+	struct clique_finder f = {
 	        .graph = graph,
 	        .step = cpl_arena_take(&arena, n, sizeof(int)),
 	        .queue = cpl_arena_take(&arena, n, sizeof(int)),

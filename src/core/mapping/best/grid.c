@@ -17,7 +17,7 @@
 #define COMMON 0.75
 
 /* Heavy edges only. */
-struct finder {
+struct grid_finder {
 	int n;
 	int *row;        /* [n + 1] */
 	int *to;         /* [row[n]] */
@@ -34,7 +34,7 @@ struct finder {
 };
 
 /* Common neighbours of rank (all of whose neighbours count 1) and other. */
-static int common(const struct finder *f, const struct cpl_comm *graph,
+static int common(const struct grid_finder *f, const struct cpl_comm *graph,
                   int other)
 {
 	int sum = 0;
@@ -46,7 +46,7 @@ static int common(const struct finder *f, const struct cpl_comm *graph,
 
 /* Keep the edges whose value, bytes or common neighbours, is large. False: the
  * budget has ended. */
-static bool keep_heavy(struct finder *f, const struct cpl_comm *graph,
+static bool keep_heavy(struct grid_finder *f, const struct cpl_comm *graph,
                        bool by_common)
 {
 	double most = 0;
@@ -84,7 +84,7 @@ static bool keep_heavy(struct finder *f, const struct cpl_comm *graph,
 
 /* Ranks so that each has as many neighbours before it as can be; false when
  * they are not connected or have more sides than a grid. */
-static bool make_order(struct finder *f)
+static bool make_order(struct grid_finder *f)
 {
 	struct cpl_heap heap;
 	int start = 0, n = 0;
@@ -147,7 +147,7 @@ static int sides(const struct cpl_grid *g, int cell, int *out)
 }
 
 /* Ranks two steps from rank are as often reached as their cells. */
-static bool same_corners(struct finder *f, int rank, int cell)
+static bool same_corners(struct grid_finder *f, int rank, int cell)
 {
 	int side[MAX_SIDES], far[MAX_SIDES], n = sides(f->grid, cell, side);
 	const int *cell_of = f->grid->cell;
@@ -184,7 +184,7 @@ static bool same_corners(struct finder *f, int rank, int cell)
 }
 
 /* The neighbours placed so far are on the sides of the cell, no others. */
-static bool fits(struct finder *f, int rank, int cell)
+static bool fits(struct grid_finder *f, int rank, int cell)
 {
 	int side[MAX_SIDES], n = sides(f->grid, cell, side);
 	int balance = 0;
@@ -207,7 +207,7 @@ static bool fits(struct finder *f, int rank, int cell)
 	return balance == 0 && same_corners(f, rank, cell);
 }
 
-static bool isomorphic(struct finder *f)
+static bool isomorphic(struct grid_finder *f)
 {
 	int *cell_of = f->grid->cell;
 	int64_t tries = (int64_t)TRIES * f->n + 1000;
@@ -263,7 +263,7 @@ static int64_t edges_of(const struct cpl_grid *g, int n)
 }
 
 /* All shapes of `left` cells in dimensions of at most `longest`. */
-static bool try_shapes(struct finder *f, int left, int longest)
+static bool try_shapes(struct grid_finder *f, int left, int longest)
 {
 	struct cpl_grid *g = f->grid;
 
@@ -295,12 +295,12 @@ int cpl_map_find_grid(const struct cpl_map_request *req,
 	int n = graph->ranks;
 	bool found = false;
 	struct cpl_arena arena = {0};
-	struct finder f;
+	struct grid_finder f;
 
 	*grid = (struct cpl_grid){0};
 	if (n < 4 || graph->n_entries > INT32_MAX)
 		return 0;
-	f = (struct finder){
+	f = (struct grid_finder){
 	        .n = n,
 	        .row = cpl_arena_take(&arena, n + 1, sizeof(int)),
 	        .to = cpl_arena_take(&arena, graph->n_entries, sizeof(int)),

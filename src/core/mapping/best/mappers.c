@@ -27,7 +27,7 @@ static const struct cpl_mapper corner = {
 };
 
 /* Where a mapper is of use. */
-enum use {
+enum mapper_use {
 	EVERYWHERE,
 	NOT_TORUS,
 	FEW_HOSTS,
@@ -38,7 +38,7 @@ static const struct {
 	const struct cpl_mapper *mapper;
 	double edge, pair;
 	bool by_rank; /* else it gathers ranks into one group for each host */
-	enum use use;
+	enum mapper_use use;
 } table[] = {
         {&cpl_mapper_greedy, 100, 0, false, EVERYWHERE},
         {&cpl_mapper_rcm, 150, 0, false, EVERYWHERE},

@@ -71,7 +71,7 @@ static int size_of(const struct pack *s, int group)
 }
 
 /* As many of a group's ranks as the host has places. */
-static void put(struct pack *s, int group, int at)
+static void put_group(struct pack *s, int group, int at)
 {
 	while (s->free_slots[at] && s->taken[group] < size_of(s, group)) {
 		int i = s->first[group] + s->taken[group]++;
@@ -84,7 +84,7 @@ static void put(struct pack *s, int group, int at)
 /* A group of that size, whole. */
 static void put_one(struct pack *s, int size, int at)
 {
-	put(s, s->order[s->next[size]++].item, at);
+	put_group(s, s->order[s->next[size]++].item, at);
 	s->count[size]--;
 }
 
@@ -160,7 +160,7 @@ static void put_split(struct pack *s, bool large)
 		while (s->taken[group] < size) {
 			while (!s->free_slots[at])
 				at++;
-			put(s, group, at);
+			put_group(s, group, at);
 		}
 	}
 }

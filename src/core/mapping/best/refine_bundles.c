@@ -12,7 +12,7 @@
  * powers. */
 #define PRICE 1.0
 
-struct search {
+struct bundle_search {
 	struct cpl_swaps swaps;
 	struct cpl_bundle_loads loads;
 	const struct cpl_bundles *bundles;
@@ -25,14 +25,7 @@ struct search {
 	double limit; /* of the cables */
 };
 
-static double power(double x)
-{
-	double x2 = x * x, x4 = x2 * x2;
-
-	return x4 * x4;
-}
-
-static void note_hot(struct search *s, int bundle)
+static void note_hot(struct bundle_search *s, int bundle)
 {
 	if (s->loads.load[bundle] * s->weight[bundle] >= HOT &&
 	    s->n_hot < MAX_HOT)
@@ -41,7 +34,7 @@ static void note_hot(struct search *s, int bundle)
 
 /* Links in parts of the busiest link; cables of the busiest cable where the
  * objective looks at them, else of what they may have. */
-static void scale(struct search *s, struct cpl_metrics *now)
+static void scale(struct bundle_search *s, struct cpl_metrics *now)
 {
 	const struct cpl_bundles *b = s->bundles;
 	bool busiest = s->swaps.req->objective == CPL_OBJECTIVE_BUSIEST;
@@ -58,13 +51,13 @@ static void scale(struct search *s, struct cpl_metrics *now)
 		double max = i < b->n_links ? now->max_congestion : cable;
 
 		s->weight[i] = max > 0 ? 1 / max : 0;
-		s->sum += power(s->loads.load[i] * s->weight[i]);
+		s->sum += cpl_load_power(s->loads.load[i] * s->weight[i]);
 		note_hot(s, i);
 	}
 }
 
 /* A host at either end of a hot bundle, or -1. */
-static int hot_host(struct search *s)
+static int hot_host(struct bundle_search *s)
 {
 	const struct cpl_bundles *b = s->bundles;
 	const struct cpl_network *net = s->swaps.req->net;
@@ -83,7 +76,7 @@ static int hot_host(struct search *s)
 	                                                  s->first[stop])];
 }
 
-static int pick(struct search *s)
+static int pick(struct bundle_search *s)
 {
 	struct cpl_swaps *w = &s->swaps;
 	int host = -1;
@@ -96,7 +89,7 @@ static int pick(struct search *s)
 	                       cpl_swaps_below(w, w->req->slots[host])];
 }
 
-static void step(struct search *s)
+static void step(struct bundle_search *s)
 {
 	struct cpl_swaps *w = &s->swaps;
 	struct cpl_bundle_loads *l = &s->loads;
@@ -112,8 +105,8 @@ static void step(struct search *s)
 		int at = l->touched[i];
 		double x = l->load[at], weight = s->weight[at];
 
-		change += power((x + l->change[at]) * weight) -
-		          power(x * weight);
+		change += cpl_load_power((x + l->change[at]) * weight) -
+		          cpl_load_power(x * weight);
 	}
 	hops = cpl_swaps_delta(w, a, b);
 	all = change / s->sum + PRICE * hops / s->cost;
@@ -127,7 +120,7 @@ static void step(struct search *s)
 	cpl_bundle_loads_undo(l);
 }
 
-static bool better(const struct search *s, const struct cpl_metrics *a,
+static bool better(const struct bundle_search *s, const struct cpl_metrics *a,
                    double a_cost, const struct cpl_metrics *b, double b_cost)
 {
 	enum cpl_objective objective = s->swaps.req->objective;
@@ -138,7 +131,8 @@ static bool better(const struct search *s, const struct cpl_metrics *a,
 	return cpl_best_better(objective, a, a_cost, b, b_cost);
 }
 
-static void descend(struct search *s, double heat, int64_t steps, int *kept)
+static void descend(struct bundle_search *s, double heat, int64_t steps,
+                    int *kept)
 {
 	struct cpl_swaps *w = &s->swaps;
 	const struct cpl_map_request *req = w->req;
@@ -172,7 +166,7 @@ static void descend(struct search *s, double heat, int64_t steps, int *kept)
 }
 
 /* Hosts by stops, and the stops of routers. */
-static void list_hosts(struct search *s)
+static void list_hosts(struct bundle_search *s)
 {
 	const struct cpl_map_request *req = s->swaps.req;
 
@@ -193,7 +187,7 @@ int cpl_map_refine_bundles(const struct cpl_map_request *req,
 	const struct cpl_bundles *b = &tables->bundles;
 	struct cpl_arena arena = {0};
 	int *kept = cpl_arena_take(&arena, req->comm->ranks, sizeof(*kept));
-	struct search s = {
+	struct bundle_search s = {
 	        .bundles = b,
 	        .limit = tables->busiest,
 	        .weight = cpl_arena_take(&arena, b->n, sizeof(double)),

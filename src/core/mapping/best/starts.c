@@ -13,12 +13,12 @@
  * start of several; ranks that share hosts need its groups. */
 #define BISECTION 0.25
 
-struct box {
+struct start_box {
 	const struct cpl_product *torus;
 	const int *router; /* [hosts] */
 };
 
-static int coordinate(const struct box *box, int host, int d)
+static int coordinate(const struct start_box *box, int host, int d)
 {
 	int at = box->router[host];
 
@@ -29,7 +29,8 @@ static int coordinate(const struct box *box, int host, int d)
 
 /* Order hosts by halving them along their longest extent, where
  * cpl_graph_partition halves its parts. */
-static void order_hosts(const struct box *box, int *host, int n, int *scratch)
+static void order_hosts(const struct start_box *box, int *host, int n,
+                        int *scratch)
 {
 	int axis = 0, extent = -1, used = 0, half = n / 2;
 
@@ -84,7 +85,7 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain)
 	int *scratch = cpl_arena_take(&arena, hosts, sizeof(*scratch));
 	int *slots = cpl_arena_take(&arena, hosts, sizeof(*slots));
 	int *router = cpl_arena_take(&arena, hosts, sizeof(*router));
-	struct box box = {&req->net->product, router};
+	struct start_box box = {&req->net->product, router};
 	struct limit limit = {.req = req};
 
 	if (arena.failed)

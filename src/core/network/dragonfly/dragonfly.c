@@ -69,7 +69,8 @@ static int shape(struct cpl_network *net, const json_t *root,
 	return cpl_wires_read(&df->wires, root, err);
 }
 
-/* To find the shortest of K ways without looking at each. */
+/* Index the gateways, so that the shortest of K paths is found without looking
+ * at each. */
 static int index_gateways(struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_dragonfly *df = (void *)net->own;

@@ -42,8 +42,9 @@ struct cpl_dragonfly {
 	int global_per_pair; /* K: global links per pair of groups */
 	int routers_per_group; /* rows * columns */
 	struct cpl_wires wires;
-	/* Theirs: gateway[cpl_dragonfly_global(a, b, k)] is the router id in a
-	 * of link k to b; the far end is the gateway of link k from b to a. */
+	/* Their gateways: gateway[cpl_dragonfly_global(a, b, k)] is the router
+	 * id in a of link k to b; the far end is the gateway of link k from b
+	 * to a. */
 	const int *gateway;
 	int *row_of; /* [routers_per_group] */
 	/*

@@ -66,7 +66,7 @@ static int add_levels(struct cpl_network *net, struct cpl_error *err)
 	return rc;
 }
 
-/* Links of a row or of a column: one class, or of each kind its own where the
+/* Links of a row or of a column: one class, or one for each kind where the
  * kinds differ in them. */
 struct local {
 	const char *name;
@@ -99,7 +99,7 @@ static bool alike(const struct local *l, const struct cpl_dfkinds *df)
 	return true;
 }
 
-/* The class of kinds from .. to - 1. */
+/* Add the class of kinds from .. to - 1. */
 static int add_class(struct cpl_network *net, const struct local *l, int from,
                      int to, struct cpl_error *err)
 {
@@ -171,7 +171,7 @@ static int shape(struct cpl_network *net, const json_t *root,
 	return cpl_wires_read(&df->wires, root, err);
 }
 
-/* What nodes' ports have where kinds say so. */
+/* Set the bandwidths of nodes' ports where kinds state them. */
 static int set_injection(struct cpl_network *net, struct cpl_error *err)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
@@ -224,7 +224,7 @@ static void release(struct cpl_network *net)
 	free(df->wires.gateway);
 }
 
-static int places(const struct cpl_network *net, int router)
+static int node_slots(const struct cpl_network *net, int router)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
 	int group = cpl_level_unit(&net->level[0], router);
@@ -291,7 +291,7 @@ const struct cpl_network_type cpl_network_dragonfly_kinds = {
         .shape = shape,
         .links = links,
         .release = release,
-        .places = places,
+        .slots = node_slots,
         .describe = describe,
         .sizes = sizes,
 };

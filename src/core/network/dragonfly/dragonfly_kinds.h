@@ -16,7 +16,7 @@
 
 extern const struct cpl_network_type cpl_network_dragonfly_kinds;
 
-/* "column-" and it are the name of a class. */
+/* The name of a class is "column-" and the name of a kind. */
 #define CPL_DFKIND_NAME 8
 
 struct cpl_dfkind {

@@ -3,7 +3,7 @@
 
 #include "network/type.h"
 
-/* Those that leave the router of that row and column. */
+/* Set the links that leave the router of that row and column. */
 static void link_router(struct cpl_network *net,
                         const struct cpl_local_group *g, int first, int row,
                         int column)

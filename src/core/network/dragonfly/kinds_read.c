@@ -20,9 +20,10 @@ static const char *const kind_rates[] = {"row", "column", "injection", NULL};
 static const char *const root_rates[] = {"row", "column", "global",
                                          "injection", NULL};
 
-/* The kind's own, or that of the network; `value` where neither has it. */
-static int take(const json_t *root, const json_t *kind, const char *key,
-                int high, int *value, struct cpl_error *err)
+/* Take the kind's own number, or that of the network; *value stays where
+ * neither has it. */
+static int take_number(const json_t *root, const json_t *kind, const char *key,
+                       int high, int *value, struct cpl_error *err)
 {
 	const json_t *from = json_object_get(kind, key) ? kind : root;
 
@@ -39,7 +40,7 @@ static int take_rate(const json_t *root, const json_t *kind, const char *key,
 	                             value, err);
 }
 
-/* Its place in the list where it has no name. */
+/* Read the name; a kind without one is called by its index in the list. */
 static int read_name(const json_t *kind, int i, char *out,
                      struct cpl_error *err)
 {
@@ -79,13 +80,14 @@ static int read_kind(const struct cpl_network *net, const json_t *root,
 	if (cpl_json_known_keys(item, "", kind_keys, err) ||
 	    read_name(item, i, kind->name, err) ||
 	    cpl_json_take_int(item, "groups", 1, most, &kind->groups, err) ||
-	    take(root, item, "rows", most, &kind->rows, err) ||
-	    take(root, item, "columns", most, &kind->columns, err) ||
-	    take(root, item, "nodes_per_router", most, &kind->places, err) ||
-	    take(root, item, "row_links_per_router_pair",
-	         CPL_NETWORK_MAX_CABLES, &kind->row_cables, err) ||
-	    take(root, item, "column_links_per_router_pair",
-	         CPL_NETWORK_MAX_CABLES, &kind->column_cables, err))
+	    take_number(root, item, "rows", most, &kind->rows, err) ||
+	    take_number(root, item, "columns", most, &kind->columns, err) ||
+	    take_number(root, item, "nodes_per_router", most, &kind->places,
+	                err) ||
+	    take_number(root, item, "row_links_per_router_pair",
+	                CPL_NETWORK_MAX_CABLES, &kind->row_cables, err) ||
+	    take_number(root, item, "column_links_per_router_pair",
+	                CPL_NETWORK_MAX_CABLES, &kind->column_cables, err))
 		return -1;
 	if (own && !json_is_object(own))
 		return cpl_fail(err, "\"bandwidth\" must be an object");

@@ -15,8 +15,8 @@ enum cpl_wiring {
 	CPL_WIRING_LIST,
 };
 
-/* Number of the way from group a to another, b: those from group 0 come first,
- * each group's in the order of where they lead. O(1). */
+/* Number of the ordered pair of groups a and b: those from group 0 come first,
+ * each group's in the order of b. O(1). */
 static inline int64_t cpl_wires_pair(int groups, int a, int b)
 {
 	return (int64_t)a * (groups - 1) + b - (b > a);

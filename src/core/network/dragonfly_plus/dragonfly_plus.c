@@ -312,10 +312,10 @@ static void spread(const struct cpl_network *net, int from, int to,
 	const struct cpl_dfplus *df = cpl_dfplus_of(net);
 	int a = cpl_level_unit(&net->level[0], from);
 	int b = cpl_level_unit(&net->level[0], to);
-	int ways = a == b ? spines_of(df, a) : df->global_per_pair;
-	double part = 1.0 / ways;
+	int paths = a == b ? spines_of(df, a) : df->global_per_pair;
+	double part = 1.0 / paths;
 
-	for (int w = 0; w < ways; w++) {
+	for (int w = 0; w < paths; w++) {
 		int s = w, t = w;
 
 		if (a != b) {

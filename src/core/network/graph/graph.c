@@ -205,8 +205,8 @@ static int shape(struct cpl_network *net, const json_t *root,
 	                      &net->n_node_routers, err))
 		return -1;
 	cpl_network_add_level(net, "router", 1);
-	if (cpl_network_check_ways(net, err) || check_names(net, root, err) ||
-	    read_links(net, root, &c, err) || read_bandwidths(root, &c, err))
+	if (check_names(net, root, err) || read_links(net, root, &c, err) ||
+	    read_bandwidths(root, &c, err))
 		return -1;
 	for (int i = 0; i < c.n; i++)
 		if (cpl_network_add_class(net, c.name[i], c.count[i],
@@ -251,7 +251,8 @@ static json_t *sizes(const struct cpl_network *net)
 const struct cpl_network_type cpl_network_graph = {
         .name = "graph",
         .summary = "routers and links one by one",
-        .flags = CPL_NETWORK_WAYS | CPL_NETWORK_TABLES | CPL_NETWORK_IRREGULAR,
+        .flags = CPL_NETWORK_NEXT_LINKS | CPL_NETWORK_TABLES |
+                 CPL_NETWORK_IRREGULAR,
         .levels = levels,
         .keys = keys,
         .size = sizeof(struct graph),

@@ -33,7 +33,8 @@ static inline int64_t cpl_haec_optical(const struct cpl_network *net,
 	return (int64_t)router * 2 * (x + y) + (d && x ? 2 : 0) + minus;
 }
 
-/* Link from router to place `to` (below x * y) of the board above, or below. */
+/* Link from router to number `to` (below x * y) of the board above, or
+ * below. */
 static inline int64_t cpl_haec_wireless(const struct cpl_network *net,
                                         int router, int to, int down)
 {

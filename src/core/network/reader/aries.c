@@ -194,7 +194,7 @@ static int make_graph(struct cpl_lines *in, const struct cpl_aries_list *list,
 	return 0;
 }
 
-/* Links only, with the numbers of their routers. */
+/* Keep links only, with the numbers of their routers. */
 static void number_ends(struct cpl_aries_list *list)
 {
 	int n = 0;

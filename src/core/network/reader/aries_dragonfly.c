@@ -12,7 +12,7 @@ struct cable {
 	int from, to;
 };
 
-struct shape {
+struct aries_shape {
 	int size[CPL_ARIES_DIMS];   /* groups, rows, columns */
 	struct cable *cable[KINDS]; /* sorted by ends */
 	int n[KINDS];
@@ -29,7 +29,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Routers are sorted, so that all groups must repeat the first one. */
-static int find_sizes(const struct cpl_aries_list *list, struct shape *s,
+static int find_sizes(const struct cpl_aries_list *list, struct aries_shape *s,
                       struct cpl_draft *draft)
 {
 	const struct cpl_aries_tile *r = list->router;
@@ -72,7 +72,7 @@ static int kind_of(const struct cpl_aries_link *l)
 	return a[2] == b[2] ? COLUMN : -1;
 }
 
-static int sort_cables(const struct cpl_aries_list *list, struct shape *s,
+static int sort_cables(const struct cpl_aries_list *list, struct aries_shape *s,
                        struct cpl_draft *draft)
 {
 	for (int k = 0; k < KINDS; k++) {
@@ -100,7 +100,7 @@ static int sort_cables(const struct cpl_aries_list *list, struct shape *s,
 }
 
 /* Each ordered pair of routers of a row (or a column) has equally many. */
-static int check_local(const struct cpl_aries_list *list, struct shape *s,
+static int check_local(const struct cpl_aries_list *list, struct aries_shape *s,
                        int kind, struct cpl_draft *draft)
 {
 	int others = s->size[kind == ROW ? 2 : 1] - 1;
@@ -134,8 +134,8 @@ static int check_local(const struct cpl_aries_list *list, struct shape *s,
 }
 
 /* As many each way, and all pairs of groups have equally many. */
-static int check_global(const struct cpl_aries_list *list, struct shape *s,
-                        struct cpl_draft *draft)
+static int check_global(const struct cpl_aries_list *list,
+                        struct aries_shape *s, struct cpl_draft *draft)
 {
 	int64_t groups = s->size[0], pairs = groups * (groups - 1);
 	int each = pairs ? (int)(s->n[GLOBAL] / pairs) : 0, rc = 0;
@@ -191,7 +191,7 @@ out:
 }
 
 static json_t *describe(const struct cpl_aries_list *list,
-                        const struct shape *s,
+                        const struct aries_shape *s,
                         const struct cpl_network_import *how,
                         const struct cpl_hostlist *hosts, int per_router)
 {
@@ -236,7 +236,7 @@ int cpl_aries_dragonfly(const struct cpl_lines *in,
                         const struct cpl_hostlist *hosts,
                         struct cpl_draft *draft)
 {
-	struct shape s = {.n = {0}};
+	struct aries_shape s = {.n = {0}};
 	int rc = find_sizes(list, &s, draft);
 
 	if (!rc)

@@ -30,7 +30,7 @@ int cpl_draft_router(struct cpl_draft *draft, const char *name, size_t length)
 		               : cpl_fail(draft->err, "more than %d routers",
 		                          CPL_NETWORK_MAX_ROUTERS);
 	}
-	/* Refused too: names that are no UTF-8. */
+	/* Names that are no UTF-8 are refused, too. */
 	if (cpl_array_grow(&draft->router, draft->n_routers,
 	                   sizeof(*draft->router), NULL) ||
 	    json_object_set_new(draft->index, copy,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Dragonfly+ in the dump of a fabric, by structure alone: switches with hosts
- * are leaves, those beside leaves spines; leaves and spines that are joined make
- * a cell; spines are joined to those of other cells. A few cables that are
- * missing are put down as doubts; they are always some in a large machine.
+ * are leaves, those joined to leaves spines; leaves and spines that are joined
+ * make a cell; spines are joined to those of other cells. A few missing cables
+ * are put down as doubts; in a large machine some always are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -165,7 +165,7 @@ static bool count_cables(struct cpl_ib_fabric *f)
 	return true;
 }
 
-/* The number above 0 that most have, the larger of several. */
+/* The number above 0 that occurs most often, the larger of several. */
 static int most_common(const int *count, int64_t n)
 {
 	int64_t have[MAX_CABLES + 1] = {0};
@@ -233,8 +233,8 @@ static bool check_cells(struct cpl_ib_fabric *f)
 	return true;
 }
 
-/* The first K links of each two cells; where there are fewer again from the
- * first. */
+/* List the first K links of each two cells; where there are fewer, begin again
+ * with the first. */
 static void list_rows(struct cpl_ib_fabric *f)
 {
 	const struct cpl_draft *draft = f->draft;
@@ -257,7 +257,8 @@ static void list_rows(struct cpl_ib_fabric *f)
 			        f->rows[pair * f->k + k % f->between[pair]];
 }
 
-/* Roles, cells and what is between them; false: it is none, see why. */
+/* Find roles, cells and what is between them; false: it is no dragonfly+, see
+ * why. */
 static bool recognise(struct cpl_ib_fabric *f, struct cpl_arena *arena)
 {
 	int routers = f->draft->n_routers;

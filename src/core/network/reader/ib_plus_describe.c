@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "network/reader/ib_plus.h"
 
-/* Bytes/s of the links inside cells, or between them: of most. */
+/* Bytes/s of most links inside cells, or of most between them. */
 static double rate_of(const struct cpl_ib_fabric *f, bool inside)
 {
 	const struct cpl_draft *draft = f->draft;
@@ -88,7 +88,8 @@ static json_t *rates_json(const struct cpl_ib_fabric *f)
 	return rates;
 }
 
-/* All links of the rows and all hosts: memory may have been out for some. */
+/* Are all links of the rows and all hosts there? Memory may have been out for
+ * some. */
 static bool is_whole(const struct cpl_ib_fabric *f, const json_t *root)
 {
 	int hosts = 0;

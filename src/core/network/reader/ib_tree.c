@@ -26,7 +26,8 @@ static void number_switches(struct tree *t)
 	}
 }
 
-/* Of each leaf and spine; false: there are other links, or of two speeds. */
+/* Count the cables of each leaf and spine; false: there are other links, or
+ * links of two speeds. */
 static bool count_cables(struct tree *t)
 {
 	const struct cpl_draft *draft = t->draft;
@@ -102,7 +103,8 @@ int cpl_ib_fattree(const struct cpl_network_import *how,
 	if (!t.number)
 		return cpl_fail_memory(draft->err);
 	number_switches(&t);
-	/* As many links as pairs at least, so that it is not too much. */
+	/* There are at least as many links as pairs, so that this is not too
+	 * much work. */
 	if (t.leaves < 2 || !t.spines ||
 	    (int64_t)t.leaves * t.spines > draft->n_links)
 		goto out;

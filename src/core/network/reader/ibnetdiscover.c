@@ -147,7 +147,7 @@ static int read_link(struct cpl_lines *in, struct cpl_draft *draft, int from)
 		return cpl_lines_fail(in, "[port] \"peer\"[port] is needed");
 	if (!strncmp(peer, "H-", 2))
 		return add_host(in, draft, from);
-	/* Routers to other subnets, and what else there may be. */
+	/* Pass over routers to other subnets, and what else there may be. */
 	if (strncmp(peer, "S-", 2))
 		return 0;
 	link.to = cpl_draft_router(draft, peer, strlen(peer));
@@ -179,7 +179,8 @@ static int by_shown(const void *a, const void *b)
 	              (*(struct cpl_draft_router *const *)b)->shown);
 }
 
-/* Names that several have, as those that no admin gave, tell nothing. */
+/* Drop names that several switches have, such as those that no admin gave: they
+ * tell nothing. */
 static int drop_common_names(struct cpl_draft *draft)
 {
 	struct cpl_draft_router **list =
@@ -299,7 +300,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 		                "%d ports of hosts are on other switches than "
 		                "the hosts' first and are left out",
 		                draft->more_ports);
-	/* Routes are of the graph's routers. */
+	/* Routes are between the graph's routers. */
 	if (how->routes)
 		return 0;
 	if (cpl_ib_fattree(how, draft))

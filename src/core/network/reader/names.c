@@ -21,7 +21,7 @@ enum role { NONE, GROUP, ROW, COLUMN, SWITCH, ROLES };
 static const char *const role_names[ROLES] = {"-", "group", "row", "column",
                                               "switch"};
 
-struct host {
+struct parsed_host {
 	char *name;
 	regmatch_t part[MAX_PARTS + 1];
 	int number;    /* in the text */
@@ -33,7 +33,7 @@ struct names {
 	enum role role[MAX_PARTS];
 	int n_parts;
 	bool has[ROLES];
-	struct host *host;
+	struct parsed_host *host;
 	int n, passed_over;
 };
 
@@ -94,7 +94,7 @@ static int open_pattern(struct names *s, const struct cpl_network_import *how,
 /* Takes the list's name. */
 static int add_host(struct names *s, const regex_t *regex, char **name)
 {
-	struct host host = {.number = s->n};
+	struct parsed_host host = {.number = s->n};
 
 	if (regexec(regex, *name, MAX_PARTS + 1, host.part, 0)) {
 		if (!s->passed_over++)
@@ -145,7 +145,8 @@ static int read_lines(struct names *s, struct cpl_lines *in,
 }
 
 /* Numbers by their value, words by their letters. */
-static int compare_part(const struct host *a, const struct host *b, int part)
+static int compare_field(const struct parsed_host *a,
+                         const struct parsed_host *b, int part)
 {
 	const regmatch_t *x = &a->part[part + 1], *y = &b->part[part + 1];
 	const char *s = a->name + (x->rm_so < 0 ? 0 : x->rm_so);
@@ -166,34 +167,34 @@ static int compare_part(const struct host *a, const struct host *b, int part)
 	return order ? order : (n > m) - (n < m);
 }
 
-struct order {
+struct name_order {
 	const struct names *names;
 	enum role role;
 	bool in_group;
 };
 
-struct item {
-	struct host *host;
-	const struct order *order;
+struct name_item {
+	struct parsed_host *host;
+	const struct name_order *order;
 };
 
-static int compare_role(const struct item *x, const struct item *y)
+static int compare_role(const struct name_item *x, const struct name_item *y)
 {
-	const struct host *a = x->host, *b = y->host;
-	const struct order *o = x->order;
+	const struct parsed_host *a = x->host, *b = y->host;
+	const struct name_order *o = x->order;
 	int order = 0;
 
 	if (o->in_group && a->at[GROUP] != b->at[GROUP])
 		return a->at[GROUP] < b->at[GROUP] ? -1 : 1;
 	for (int p = 0; p < o->names->n_parts && !order; p++)
 		if (o->names->role[p] == o->role)
-			order = compare_part(a, b, p);
+			order = compare_field(a, b, p);
 	return order;
 }
 
 static int by_role(const void *x, const void *y)
 {
-	const struct item *a = x, *b = y;
+	const struct name_item *a = x, *b = y;
 	int order = compare_role(a, b);
 
 	return order ? order
@@ -201,16 +202,16 @@ static int by_role(const void *x, const void *y)
 	                       (a->host->number < b->host->number);
 }
 
-/* Ranks of what hosts have of a role, from 0, in each group or among all: how
- * many there are at most. */
-static int rank(struct names *s, struct item *list, enum role role,
+/* Number the values that hosts have of a role, from 0, in each group or among
+ * all; how many there are at most. */
+static int rank(struct names *s, struct name_item *list, enum role role,
                 bool in_group)
 {
-	struct order o = {s, role, in_group};
+	struct name_order o = {s, role, in_group};
 	int most = 0, at = 0;
 
 	for (int i = 0; i < s->n; i++)
-		list[i] = (struct item){&s->host[i], &o};
+		list[i] = (struct name_item){&s->host[i], &o};
 	qsort(list, (size_t)s->n, sizeof(*list), by_role);
 	for (int i = 0; i < s->n; i++) {
 		if (i && in_group &&
@@ -226,7 +227,7 @@ static int rank(struct names *s, struct item *list, enum role role,
 
 static int by_router(const void *x, const void *y)
 {
-	const struct host *a = x, *b = y;
+	const struct parsed_host *a = x, *b = y;
 	static const enum role order[] = {GROUP, ROW, COLUMN, SWITCH};
 
 	for (int i = 0; i < 4; i++)
@@ -235,7 +236,8 @@ static int by_router(const void *x, const void *y)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool same_router(const struct host *a, const struct host *b)
+static bool same_router(const struct parsed_host *a,
+                        const struct parsed_host *b)
 {
 	return !memcmp(a->at, b->at, sizeof(a->at));
 }
@@ -273,7 +275,7 @@ static json_t *nodes_json(const struct names *s, int rows, int columns,
 
 static int describe(struct names *s, const struct cpl_network_import *how)
 {
-	struct item *list = malloc(((size_t)s->n + 1) * sizeof(*list));
+	struct name_item *list = malloc(((size_t)s->n + 1) * sizeof(*list));
 	char **name = malloc(((size_t)s->n + 1) * sizeof(*name));
 	int groups, rows, columns, most = 1;
 	json_t *nodes;

@@ -17,10 +17,11 @@
 #include "base/array.h"
 #include "network/reader/reader_internal.h"
 
-/* What joins switches of which nothing is above; no switch has that name. */
+/* The router that joins switches with nothing above them; no switch has that
+ * name. */
 #define TOP "(top)"
 
-struct reading {
+struct list_reading {
 	struct cpl_lines *in;
 	struct cpl_draft *draft;
 	int *above; /* [routers] that of a switch, -1 */
@@ -56,7 +57,7 @@ static char *field(struct cpl_lines *in)
 	return text;
 }
 
-static bool is_header(const struct reading *r, const char *text)
+static bool is_header(const struct list_reading *r, const char *text)
 {
 	static const char *const name[] = {"node", "nodes", "host", "hostname"};
 
@@ -67,7 +68,7 @@ static bool is_header(const struct reading *r, const char *text)
 }
 
 /* Index of a switch, -1 with err. */
-static int find_switch(struct reading *r, const char *name)
+static int find_switch(struct list_reading *r, const char *name)
 {
 	int at = cpl_draft_router(r->draft, name, strlen(name));
 
@@ -83,7 +84,7 @@ static int find_switch(struct reading *r, const char *name)
 	return at;
 }
 
-static int join(struct reading *r, int at, int above)
+static int join(struct list_reading *r, int at, int above)
 {
 	struct cpl_draft_link link = {
 	        .from = at, .to = above, .line = r->in->line};
@@ -104,7 +105,7 @@ static int join(struct reading *r, int at, int above)
 	                                           : 0;
 }
 
-static int add_hosts(struct reading *r, int at, const char *text)
+static int add_hosts(struct list_reading *r, int at, const char *text)
 {
 	struct cpl_hostlist list;
 	int rc = 0;
@@ -125,7 +126,7 @@ static int add_hosts(struct reading *r, int at, const char *text)
 	return rc < 0 ? -1 : 0;
 }
 
-static int read_switches(struct reading *r, const char *hosts)
+static int read_switches(struct list_reading *r, const char *hosts)
 {
 	int at = -1;
 
@@ -147,7 +148,7 @@ static int read_switches(struct reading *r, const char *hosts)
 }
 
 /* A switch that is above itself is in a circle, which one link closed. */
-static int fail_circle(const struct reading *r, int at)
+static int fail_circle(const struct list_reading *r, int at)
 {
 	int last = at;
 
@@ -159,8 +160,8 @@ static int fail_circle(const struct reading *r, int at)
 	                r->draft->router[last].name);
 }
 
-/* Ways up end where one before them has been. O(switches). */
-static int check_circles(const struct reading *r)
+/* Each path upwards ends where one before it has been. O(switches). */
+static int check_circles(const struct list_reading *r)
 {
 	int *way = calloc((size_t)r->n + 1, sizeof(*way)), rc = 0;
 
@@ -179,7 +180,7 @@ static int check_circles(const struct reading *r)
 }
 
 /* Switches with nothing above. */
-static int close_top(struct reading *r)
+static int close_top(struct list_reading *r)
 {
 	int tops = 0, n = r->n, top;
 
@@ -201,7 +202,7 @@ static int close_top(struct reading *r)
 static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
                     struct cpl_draft *draft)
 {
-	struct reading r = {.in = in, .draft = draft};
+	struct list_reading r = {.in = in, .draft = draft};
 	int rc = cpl_draft_class(draft, in, "link", 1.0) < 0 ? -1 : 0;
 
 	(void)how;
@@ -254,7 +255,7 @@ static char *toml_word(struct cpl_lines *in, bool key)
 
 /* The next switch of a value; at: the one below, -1: none. Its index, -1 with
  * err. */
-static int toml_switch(struct reading *r, const char *hosts, int at)
+static int toml_switch(struct list_reading *r, const char *hosts, int at)
 {
 	char *name = toml_word(r->in, false);
 	int next = name ? find_switch(r, name) : -1;
@@ -266,7 +267,7 @@ static int toml_switch(struct reading *r, const char *hosts, int at)
 	return next;
 }
 
-static int toml_array(struct reading *r, const char *hosts)
+static int toml_array(struct list_reading *r, const char *hosts)
 {
 	bool comma = true;
 	int at = -1;
@@ -288,7 +289,7 @@ static int toml_array(struct reading *r, const char *hosts)
 	return at < 0 ? cpl_lines_fail(r->in, "a switch is missing") : 0;
 }
 
-static int toml_entry(struct reading *r)
+static int toml_entry(struct list_reading *r)
 {
 	char *hosts = toml_word(r->in, true);
 	int rc;
@@ -310,7 +311,7 @@ static int toml_entry(struct reading *r)
 static int read_toml(struct cpl_lines *in, const struct cpl_network_import *how,
                      struct cpl_draft *draft)
 {
-	struct reading r = {.in = in, .draft = draft};
+	struct list_reading r = {.in = in, .draft = draft};
 	int rc = cpl_draft_class(draft, in, "link", 1.0) < 0 ? -1 : 0;
 	bool open = false;
 

@@ -24,7 +24,7 @@ static void describe(const struct cpl_network *net, struct cpl_error *out)
 {
 	FILE *to = fmemopen(out->text, sizeof(out->text), "w");
 
-	/* Without memory there are no words. */
+	/* Where memory is out, there are no words. */
 	if (!to)
 		return;
 	net->type->describe(net, to);

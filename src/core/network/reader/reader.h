@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Network descriptions out of what a machine tells of itself: graphs, but for
+ * Network descriptions from what a machine says of itself: graphs, but for
  * regular Aries lists and InfiniBand fabrics that are dragonfly+.
  *
  * topology-conf: Slurm's topology.conf of topology/tree, or what `scontrol show
@@ -29,6 +29,8 @@
  * when all rows, columns and pairs of groups are alike; else a graph with the
  * colours as classes.
  */
+/* Tests: * in test_import_network; ib_* in test_ib_plus; slurm_view in
+ * golden/against.t. */
 #ifndef CPL_NETWORK_READER_READER_H
 #define CPL_NETWORK_READER_READER_H
 
@@ -62,7 +64,7 @@ struct cpl_network_import {
 	/* aries, ibnetdiscover: why it is no dragonfly or dragonfly+ though it
 	 * is near to one, empty if it is; or NULL. */
 	struct cpl_error *why;
-	/* What the text does not tell and was taken for granted, a line each,
+	/* What the text does not say and was taken for granted, a line each,
 	 * empty if there is nothing; or NULL. */
 	struct cpl_error *doubt;
 	/* The network in words, or NULL. */

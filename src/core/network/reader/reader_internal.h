@@ -25,7 +25,7 @@ struct cpl_draft_link {
 };
 
 #define CPL_DRAFT_MAX_CLASSES 16
-/* A description of more would not be read again: 64 MB. */
+/* A description of more links would be larger than the 64 MB that are read. */
 #define CPL_DRAFT_MAX_LINKS (1 << 20)
 
 /* Zero-initialise with err set. */
@@ -62,7 +62,8 @@ struct cpl_topology_entry {
 	bool block;
 };
 
-/* Of the line at hand, or the lines up to it. 0, or -1 with err. */
+/* Add the entry of the line at hand, or of the lines up to it. 0, or -1 with
+ * err. */
 int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
                      const struct cpl_topology_entry *entry);
 /* After the last: is every child described? */

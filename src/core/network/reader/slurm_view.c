@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/lines.h"
 
-/* A NUL is not, or a line with one would have no end. */
+/* A NUL is no white space, or a line with one would have no end. */
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
@@ -52,12 +52,12 @@ int cpl_slurm_view_nodes(struct cpl_slurm_view *view, const char *source,
 }
 
 /* What a line says of a switch; "Switches" alone is looked for. */
-struct entry {
+struct view_entry {
 	char *name, *nodes;
 	bool above;
 };
 
-static int read_entry(struct cpl_lines *in, struct entry *e)
+static int read_entry(struct cpl_lines *in, struct view_entry *e)
 {
 	bool nodes = false;
 
@@ -80,7 +80,7 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 
 /* Takes the entry's name. */
 static int add_leaf(struct cpl_slurm_view *view, const struct cpl_lines *in,
-                    struct entry *e)
+                    struct view_entry *e)
 {
 	struct cpl_slurm_switch leaf = {.name = e->name};
 
@@ -106,7 +106,7 @@ int cpl_slurm_view_topology(struct cpl_slurm_view *view, const char *source,
 	int rc = 0;
 
 	while (!rc && cpl_lines_next(&in)) {
-		struct entry e = {0};
+		struct view_entry e = {0};
 
 		if (!cpl_lines_take(&in, "SwitchName=") &&
 		    !cpl_lines_take(&in, "BlockName="))

@@ -52,7 +52,7 @@ enum {
 	SIZES,
 	AGGREGATED,
 	LEVEL,
-	/* From here on passed over, as often as they come. */
+	/* Keys from here on are passed over, as often as they come. */
 	SPEED,
 	BLOCK_INDEX,
 	BLOCK_SIZE,
@@ -64,11 +64,11 @@ static const char *const keys[KEYS] = {
         "AggregatedBlock", "Level", "LinkSpeed", "BlockIndex", "BlockSize"};
 
 /* A line's values by key, NULL: not given. */
-struct entry {
+struct conf_entry {
 	char *value[KEYS];
 };
 
-static int read_key(struct cpl_lines *in, struct entry *e)
+static int read_key(struct cpl_lines *in, struct conf_entry *e)
 {
 	int k = 0, n = (int)(in->line_end - in->p);
 
@@ -84,7 +84,7 @@ static int read_key(struct cpl_lines *in, struct entry *e)
 		        "SwitchName, Nodes, Switches and LinkSpeed, of blocks "
 		        "BlockName, Nodes and BlockSizes",
 		        n > 30 ? 30 : n, in->p);
-	/* Slurm passes over the speed, and takes it twice. */
+	/* Slurm passes over the speed, and takes it when it comes twice. */
 	if (e->value[k] && k < SPEED)
 		return cpl_lines_fail(in, "%s is given twice", keys[k]);
 	free(e->value[k]);
@@ -92,7 +92,7 @@ static int read_key(struct cpl_lines *in, struct entry *e)
 	return e->value[k] ? 0 : -1;
 }
 
-static int read_entry(struct cpl_lines *in, struct entry *e)
+static int read_entry(struct cpl_lines *in, struct conf_entry *e)
 {
 	while (!cpl_lines_done(in)) {
 		if (!cpl_lines_take(in, "\\")) {
@@ -110,7 +110,7 @@ static int read_entry(struct cpl_lines *in, struct entry *e)
 		return 0;
 	if (!e->value[NAME] == !e->value[BLOCK])
 		return cpl_lines_fail(in, "SwitchName is %s",
-		                      e->value[NAME] ? "beside BlockName"
+		                      e->value[NAME] ? "together with BlockName"
 		                                     : "missing");
 	if (!e->value[NODES] && !e->value[SWITCHES])
 		return cpl_lines_fail(in,
@@ -236,10 +236,10 @@ int cpl_topology_check(const struct cpl_lines *in, struct cpl_draft *draft)
 	return 0;
 }
 
-/* What scontrol prints has a Level, and Nodes of a switch above others are those
- * below it; so are aggregated blocks'. */
+/* Where scontrol printed the lines, they have a Level, and the Nodes of a
+ * switch above others are those below it, as are those of aggregated blocks. */
 static int take_entry(struct cpl_lines *in, struct cpl_draft *draft,
-                      const struct entry *e)
+                      const struct conf_entry *e)
 {
 	bool shown = e->value[LEVEL] && e->value[SWITCHES];
 	struct cpl_topology_entry entry = {
@@ -260,7 +260,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	if (cpl_draft_class(draft, in, "link", 1.0) < 0)
 		return -1;
 	while (cpl_lines_next(in)) {
-		struct entry e = {{NULL}};
+		struct conf_entry e = {{NULL}};
 		int rc;
 
 		if (cpl_lines_done(in))

@@ -25,7 +25,7 @@ static const struct {
 #define N_KEYS ((int)(sizeof(keys) / sizeof(*keys)))
 
 /* The switch or block that the lines are about. */
-struct reading {
+struct yaml_reading {
 	struct cpl_lines *in;
 	struct cpl_draft *draft;
 	char *name, *nodes, *children;
@@ -33,7 +33,7 @@ struct reading {
 	int topologies;
 };
 
-static void clear(struct reading *r)
+static void clear(struct yaml_reading *r)
 {
 	free(r->name);
 	free(r->nodes);
@@ -41,7 +41,7 @@ static void clear(struct reading *r)
 	r->name = r->nodes = r->children = NULL;
 }
 
-static int finish_entry(struct reading *r)
+static int finish_entry(struct yaml_reading *r)
 {
 	struct cpl_topology_entry entry = {.name = r->name,
 	                                   .nodes = r->nodes,
@@ -118,7 +118,7 @@ static int take_key(struct cpl_lines *in)
 	                      n > 30 ? 30 : n, in->p);
 }
 
-static int set(struct reading *r, int key, char *text)
+static int set(struct yaml_reading *r, int key, char *text)
 {
 	char **to = key == NODES ? &r->nodes : &r->children;
 
@@ -141,7 +141,7 @@ static int set(struct reading *r, int key, char *text)
 	return 0;
 }
 
-static int read_line(struct reading *r)
+static int read_line(struct yaml_reading *r)
 {
 	struct cpl_lines *in = r->in;
 	int number, key;
@@ -172,7 +172,7 @@ static int read_line(struct reading *r)
 static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
                     struct cpl_draft *draft)
 {
-	struct reading r = {.in = in, .draft = draft};
+	struct yaml_reading r = {.in = in, .draft = draft};
 	int rc = 0;
 
 	(void)how;

@@ -143,20 +143,6 @@ static void set_scales(struct cpl_solver *s)
 	s->scale = 1 / most;
 }
 
-void cpl_solver_cut(const struct cpl_solver *s, struct cpl_solver_job *job)
-{
-	const struct cpl_flows *flows = job->flows;
-	int row = 0;
-
-	for (int i = 0; i < s->n_shards; i++) {
-		job->cut[i] = row;
-		while (row < flows->n_from &&
-		       flows->row[row] < job->n * (i + 1) / s->n_shards)
-			row++;
-	}
-	job->cut[s->n_shards] = flows->n_from;
-}
-
 /* The jobs are known; the arrays have their memory. */
 static void solve(struct cpl_solver *s)
 {

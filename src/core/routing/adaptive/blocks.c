@@ -17,7 +17,7 @@
 #define WORTH 4
 
 /* The flows of one group with one other, or with itself. */
-struct block {
+struct transit_block {
 	/* Way i of a flow (from, to) at its start: 2 * (from + to * near_step)
 	 * + i; at its end: 2 * to * far_step + j. */
 	const struct cpl_segment_view *near, *far;
@@ -35,12 +35,13 @@ struct block {
 };
 
 /* A pass over all of a shard's blocks. */
-struct pass {
+struct block_pass {
 	struct cpl_solver *s;
 	struct cpl_solver_job *job;
 	struct cpl_shard *shard;
 	bool delivers;
-	void (*over)(const struct pass *pass, struct block *block);
+	void (*over)(const struct block_pass *pass,
+	             struct transit_block *block);
 };
 
 /* An entry of the tables of segments by the router inside the group that they
@@ -302,7 +303,8 @@ static void start(struct cpl_solver *s, struct cpl_solver_job *job,
 	over_flows(w, job, first, last, keep_one);
 }
 
-static void pass_block(const struct pass *pass, int from, int to, int64_t index)
+static void pass_block(const struct block_pass *pass, int from, int to,
+                       int64_t index)
 {
 	static const struct cpl_segment_view none[2] = {{INFINITY, INFINITY}};
 	const struct cpl_solver *s = pass->s;
@@ -311,7 +313,7 @@ static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 	struct cpl_shard *shard = pass->shard;
 	int64_t first = job->start[index];
 	double nowhere[2] = {0, 0};
-	struct block block = {
+	struct transit_block block = {
 	        .near = shard->near + near_table(w, from),
 	        .near_flow = shard->near_flow + near_table(w, from),
 	        .near_step = w->per_group,
@@ -356,7 +358,7 @@ static void pass_block(const struct pass *pass, int from, int to, int64_t index)
 }
 
 /* From all groups of a class to all of another. */
-static void pass_classes(struct pass *pass, int a, int b)
+static void pass_classes(struct block_pass *pass, int a, int b)
 {
 	const struct cpl_path_table *w = &pass->s->table;
 	int64_t block = block_of(w, a, b);
@@ -367,7 +369,7 @@ static void pass_classes(struct pass *pass, int a, int b)
 				pass_block(pass, from, to, block);
 }
 
-static void over_blocks(struct pass pass)
+static void over_blocks(struct block_pass pass)
 {
 	const struct cpl_solver *s = pass.s;
 	const struct cpl_path_table *w = &s->table;
@@ -390,17 +392,18 @@ static void over_blocks(struct pass pass)
 }
 
 /* What a flow's segments show. */
-struct seen {
+struct seen_block {
 	double path[4]; /* by start, then by end */
 	double sum;
 };
 
-static inline struct seen look(const struct cpl_segment_view *near,
-                               const struct cpl_segment_view *far, double link)
+static inline struct seen_block look(const struct cpl_segment_view *near,
+                                     const struct cpl_segment_view *far,
+                                     double link)
 {
 	double a = cpl_lesser(near[0].left, link),
 	       b = cpl_lesser(near[1].left, link);
-	struct seen x = {
+	struct seen_block x = {
 	        {cpl_lesser(a, far[0].left), cpl_lesser(a, far[1].left),
 	         cpl_lesser(b, far[0].left), cpl_lesser(b, far[1].left)},
 	        0,
@@ -422,18 +425,20 @@ static inline double flow(const double x[4], double *near, double *far)
 	return a + b;
 }
 
-static inline int64_t near_way(const struct block *block, struct cpl_ends ends)
+static inline int64_t near_path(const struct transit_block *block,
+                                struct cpl_ends ends)
 {
 	return 2 * ((int64_t)ends.from + ends.to * block->near_step);
 }
 
-static inline int64_t far_way(const struct block *block, struct cpl_ends ends)
+static inline int64_t far_path(const struct transit_block *block,
+                               struct cpl_ends ends)
 {
 	return 2 * (int64_t)ends.to * block->far_step;
 }
 
 /* Exchange with the last that is alive. */
-static void drop(struct block *block, int m)
+static void drop(struct transit_block *block, int m)
 {
 	int last = --*block->alive;
 	struct cpl_ends ends = block->ends[m];
@@ -451,14 +456,15 @@ static void drop(struct block *block, int m)
 	}
 }
 
-static void ask_block(const struct pass *pass, struct block *block)
+static void ask_block(const struct block_pass *pass,
+                      struct transit_block *block)
 {
 	double link = block->link.left;
 
 	for (int m = 0; m < *block->alive; m++) {
-		int64_t near = near_way(block, block->ends[m]);
-		int64_t far = far_way(block, block->ends[m]);
-		struct seen x =
+		int64_t near = near_path(block, block->ends[m]);
+		int64_t far = far_path(block, block->ends[m]);
+		struct seen_block x =
 		        look(block->near + near, block->far + far, link);
 		double unit;
 
@@ -476,16 +482,17 @@ static void ask_block(const struct pass *pass, struct block *block)
 	}
 }
 
-static void grant_block(const struct pass *pass, struct block *block)
+static void grant_block(const struct block_pass *pass,
+                        struct transit_block *block)
 {
 	double link = block->link.unit;
 
 	for (int m = 0; m < *block->alive; m++) {
-		int64_t near_at = near_way(block, block->ends[m]);
-		int64_t far_at = far_way(block, block->ends[m]);
+		int64_t near_at = near_path(block, block->ends[m]);
+		int64_t far_at = far_path(block, block->ends[m]);
 		const struct cpl_segment_view *near = block->near + near_at;
 		const struct cpl_segment_view *far = block->far + far_at;
-		struct seen x = look(near, far, block->link.left);
+		struct seen_block x = look(near, far, block->link.left);
 		float *total = block->total + 4 * m;
 		double unit;
 
@@ -505,7 +512,8 @@ static void grant_block(const struct pass *pass, struct block *block)
 	pass->shard->granted += block->link_flow;
 }
 
-static void deliver_block(const struct pass *pass, struct block *block)
+static void deliver_block(const struct block_pass *pass,
+                          struct transit_block *block)
 {
 	const struct cpl_path_table *w = &pass->s->table;
 	struct cpl_routed *routed = &pass->job->routed[pass->shard->number];
@@ -538,27 +546,27 @@ static void deliver_block(const struct pass *pass, struct block *block)
 			                : even / (starts * ends_of));
 		}
 		block->link_flow +=
-		        flow(x, block->near_flow + near_way(block, ends),
-		             block->far_flow + far_way(block, ends));
+		        flow(x, block->near_flow + near_path(block, ends),
+		             block->far_flow + far_path(block, ends));
 	}
 }
 
 static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
                 struct cpl_shard *shard)
 {
-	over_blocks((struct pass){s, job, shard, false, ask_block});
+	over_blocks((struct block_pass){s, job, shard, false, ask_block});
 }
 
 static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_shard *shard)
 {
-	over_blocks((struct pass){s, job, shard, false, grant_block});
+	over_blocks((struct block_pass){s, job, shard, false, grant_block});
 }
 
 static void deliver(struct cpl_solver *s, struct cpl_solver_job *job,
                     struct cpl_shard *shard)
 {
-	over_blocks((struct pass){s, job, shard, true, deliver_block});
+	over_blocks((struct block_pass){s, job, shard, true, deliver_block});
 }
 
 const struct cpl_passes cpl_by_blocks = {

@@ -74,8 +74,8 @@ static inline double least(const struct cpl_cell *cell,
 	return sum;
 }
 
-static inline void add(struct cpl_cell *cell, const struct cpl_bundle *b,
-                       const double x[4])
+static inline void add_bundle(struct cpl_cell *cell, const struct cpl_bundle *b,
+                              const double x[4])
 {
 	double start[2] = {x[0] + x[1], x[2] + x[3]};
 	double end[2] = {x[0] + x[2], x[1] + x[3]};
@@ -125,7 +125,7 @@ static inline void ask_flow(const struct cpl_solver *s,
 			weight[4 * k + j] = (float)(value[j] * sum);
 			value[j] = (double)weight[4 * k + j];
 		}
-		add(shard->cell, &bundle[k], value);
+		add_bundle(shard->cell, &bundle[k], value);
 	}
 }
 
@@ -152,7 +152,7 @@ static inline void grant_flow(const struct cpl_solver *s,
 			total[4 * k + j] += (float)got[j];
 			shard->granted += got[j];
 		}
-		add(shard->cell, &bundle[k], got);
+		add_bundle(shard->cell, &bundle[k], got);
 	}
 }
 

@@ -194,14 +194,14 @@ static inline double least(const double *view, const unsigned *at)
 	return cpl_lesser(cpl_lesser(a, b), view[at[2]]);
 }
 
-static inline void add(double *sum, const unsigned *at, double amount)
+static inline void add_amount(double *sum, const unsigned *at, double amount)
 {
 #pragma GCC unroll 5
 	for (int i = 0; i < CPL_LEG; i++)
 		sum[at[i]] += amount;
 }
 
-static inline void put(double *load, const unsigned *at, double bytes)
+static inline void put_bytes(double *load, const unsigned *at, double bytes)
 {
 #pragma GCC unroll 5
 	for (int i = 0; i < CPL_LEG; i++)
@@ -232,10 +232,10 @@ static inline void add_to(struct cpl_cell *cell, const struct cpl_paths *paths,
 	int k = 0;
 
 	for (; k < paths->n_direct; k++, at += CPL_LEG)
-		add(sum, at, amount[k]);
+		add_amount(sum, at, amount[k]);
 	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG) {
-		add(sum, at, amount[k]);
-		add(sum, at + CPL_LEG, amount[k]);
+		add_amount(sum, at, amount[k]);
+		add_amount(sum, at + CPL_LEG, amount[k]);
 	}
 }
 
@@ -281,12 +281,12 @@ static inline double deliver(const struct cpl_path_table *w,
 	int k = 0;
 
 	for (; k < paths->n_direct; k++, at += CPL_LEG) {
-		put(shard->bytes, at, share[k] * bytes);
+		put_bytes(shard->bytes, at, share[k] * bytes);
 		hops += share[k] * paths->direct_links;
 	}
 	for (; k < CPL_DRAWN; k++, at += 2 * CPL_LEG) {
-		put(shard->bytes, at, share[k] * bytes);
-		put(shard->bytes, at + CPL_LEG, share[k] * bytes);
+		put_bytes(shard->bytes, at, share[k] * bytes);
+		put_bytes(shard->bytes, at + CPL_LEG, share[k] * bytes);
 		hops += share[k] *
 		        (count_links(w, at) + count_links(w, at + CPL_LEG));
 	}

@@ -9,7 +9,7 @@
 #define CHUNKS 16
 
 /* Links of one class that follow each other, and their cells. */
-struct run {
+struct link_run {
 	int64_t link, cell, count;
 	int class;
 };
@@ -47,7 +47,7 @@ static inline pair either(mask which, pair yes, pair no)
 
 struct links_job {
 	struct cpl_solver *s;
-	void (*sum)(const struct cpl_solver *s, const struct run *run);
+	void (*sum)(const struct cpl_solver *s, const struct link_run *run);
 };
 
 /* Some groups. */
@@ -68,8 +68,8 @@ static void run_links(void *arg, int64_t chunk, int thread)
 			const struct cpl_link_class *class =
 			        &net->link_class[c];
 			int64_t count = class->count / w->groups;
-			struct run run = {class->first + g * count, cell, count,
-			                  c};
+			struct link_run run = {class->first + g * count, cell,
+			                       count, c};
 
 			job->sum(s, &run);
 			cell += count;
@@ -79,7 +79,7 @@ static void run_links(void *arg, int64_t chunk, int thread)
 
 static void over_links(struct cpl_solver *s,
                        void (*sum)(const struct cpl_solver *,
-                                   const struct run *))
+                                   const struct link_run *))
 {
 	struct links_job job = {s, sum};
 
@@ -107,7 +107,7 @@ static inline void show(const struct cpl_solver *s, int64_t cell, double view,
 		s->shard[i].cell[cell].view = view;
 }
 
-static void divide_run(const struct cpl_solver *s, const struct run *run)
+static void divide_run(const struct cpl_solver *s, const struct link_run *run)
 {
 	const double *background = s->a->background;
 
@@ -124,7 +124,7 @@ static void divide_run(const struct cpl_solver *s, const struct run *run)
 
 /* The usual case inside a scheduler: one shard, nothing else on the links; two
  * at a time, to the same bits. */
-static void divide_plain(const struct cpl_solver *s, const struct run *run)
+static void divide_plain(const struct cpl_solver *s, const struct link_run *run)
 {
 	struct cpl_cell *restrict cell = s->shard[0].cell + run->cell;
 	const double *restrict left = s->left + run->cell;
@@ -151,7 +151,7 @@ void cpl_links_divide(struct cpl_solver *s)
 	over_links(s, plain ? divide_plain : divide_run);
 }
 
-static void settle_run(const struct cpl_solver *s, const struct run *run)
+static void settle_run(const struct cpl_solver *s, const struct link_run *run)
 {
 	const double *background = s->a->background;
 	double *bandwidth = s->delivers ? NULL : s->a->bandwidth;
@@ -174,7 +174,7 @@ static void settle_run(const struct cpl_solver *s, const struct run *run)
 	}
 }
 
-static void settle_plain(const struct cpl_solver *s, const struct run *run)
+static void settle_plain(const struct cpl_solver *s, const struct link_run *run)
 {
 	struct cpl_cell *restrict cell = s->shard[0].cell + run->cell;
 	double *restrict left = s->left + run->cell;
@@ -216,7 +216,7 @@ void cpl_links_settle(struct cpl_solver *s)
 	over_links(s, plain ? settle_plain : settle_run);
 }
 
-static void show_start(const struct cpl_solver *s, const struct run *run)
+static void show_start(const struct cpl_solver *s, const struct link_run *run)
 {
 	for (int64_t i = 0; i < run->count; i++) {
 		s->left[run->cell + i] = s->more[run->class];
@@ -270,7 +270,7 @@ void cpl_links_recall(struct cpl_solver *s)
 	cpl_parallel(s->a->threads, CHUNKS, recall, s);
 }
 
-static void add_bytes(const struct cpl_solver *s, const struct run *run)
+static void add_bytes(const struct cpl_solver *s, const struct link_run *run)
 {
 	for (int64_t i = 0; i < run->count; i++) {
 		double sum = 0;
@@ -284,4 +284,18 @@ static void add_bytes(const struct cpl_solver *s, const struct run *run)
 void cpl_links_add_bytes(struct cpl_solver *s)
 {
 	over_links(s, add_bytes);
+}
+
+void cpl_solver_cut(const struct cpl_solver *s, struct cpl_solver_job *job)
+{
+	const struct cpl_flows *flows = job->flows;
+	int row = 0;
+
+	for (int i = 0; i < s->n_shards; i++) {
+		job->cut[i] = row;
+		while (row < flows->n_from &&
+		       flows->row[row] < job->n * (i + 1) / s->n_shards)
+			row++;
+	}
+	job->cut[s->n_shards] = flows->n_from;
 }

@@ -14,7 +14,7 @@
 /* Flows to each group that fill blocks of transits. */
 #define FILL (CPL_SHARDS * CPL_TRANSITS / 2)
 
-static void *take(struct cpl_pieces *pieces, size_t n, size_t size)
+static void *take_piece(struct cpl_pieces *pieces, size_t n, size_t size)
 {
 	void *at = pieces->at ? pieces->at + pieces->used : NULL;
 
@@ -48,79 +48,87 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 
 	job->slots = job->direct < 0 ? 4 * s->table.k_links : CPL_DRAWN;
 	if (job->passes != &cpl_by_blocks && job->passes != &cpl_by_transits)
-		job->weight = take(pieces, count,
+		job->weight =
+		        take_piece(pieces, count,
 		                   (size_t)job->slots * sizeof(*job->weight));
 	if (job->direct < 0) {
-		job->path_total =
-		        take(pieces, count,
-		             (size_t)job->slots * sizeof(*job->path_total));
+		job->path_total = take_piece(pieces, count,
+		                             (size_t)job->slots *
+		                                     sizeof(*job->path_total));
 		if (job->passes != &cpl_by_blocks)
 			return;
-		job->start = take(pieces, blocks + 1, sizeof(*job->start));
-		job->alive = take(pieces, blocks, sizeof(*job->alive));
-		job->ends = take(pieces, count, sizeof(*job->ends));
-		job->bytes = take(pieces, count, sizeof(*job->bytes));
+		job->start =
+		        take_piece(pieces, blocks + 1, sizeof(*job->start));
+		job->alive = take_piece(pieces, blocks, sizeof(*job->alive));
+		job->ends = take_piece(pieces, count, sizeof(*job->ends));
+		job->bytes = take_piece(pieces, count, sizeof(*job->bytes));
 		return;
 	}
-	job->total = take(pieces, count, sizeof(*job->total));
-	job->hops = take(pieces, count, sizeof(*job->hops));
+	job->total = take_piece(pieces, count, sizeof(*job->total));
+	job->hops = take_piece(pieces, count, sizeof(*job->hops));
 	if (job->passes == &cpl_by_transits) {
-		job->route = take(pieces, count, sizeof(*job->route));
+		job->route = take_piece(pieces, count, sizeof(*job->route));
 		for (int i = 0; i < CPL_SHARDS; i++)
 			job->transits[i] =
-			        take(pieces, (size_t)job->n_transits[i],
-			             sizeof(*job->transits[i]));
-		job->transit_from = take(pieces, CPL_SHARDS * groups,
-		                         sizeof(*job->transit_from));
+			        take_piece(pieces, (size_t)job->n_transits[i],
+			                   sizeof(*job->transits[i]));
+		job->transit_from = take_piece(pieces, CPL_SHARDS * groups,
+		                               sizeof(*job->transit_from));
 		return;
 	}
 	if (!keeps_grants(s, job))
 		return;
-	job->grants = take(pieces, count,
+	job->grants =
+	        take_piece(pieces, count,
 	                   ITERATIONS_KEPT * CPL_DRAWN * sizeof(*job->grants));
 	if (job->n > MAX_KEPT)
 		return;
-	job->direct_kept = take(pieces, count, sizeof(*job->direct_kept));
-	job->kept = take(pieces, count * ITERATIONS_KEPT, sizeof(*job->kept));
+	job->direct_kept = take_piece(pieces, count, sizeof(*job->direct_kept));
+	job->kept =
+	        take_piece(pieces, count * ITERATIONS_KEPT, sizeof(*job->kept));
 }
 
 /* The same for what belongs to no job. */
 static void allot_rest(struct cpl_solver *s, int64_t flows,
                        struct cpl_pieces *pieces)
 {
-	void *tables = take(pieces, 1, cpl_path_table_size(&s->table));
+	void *tables = take_piece(pieces, 1, cpl_path_table_size(&s->table));
 	size_t cells = cpl_solver_cells(s), alike, near, far;
 
 	s->n_shards = flows > ONE_SHARD ? CPL_SHARDS : 1;
-	s->left = take(pieces, cells, sizeof(*s->left));
+	s->left = take_piece(pieces, cells, sizeof(*s->left));
 	near = s->blocks ? 2 * (size_t)s->table.per_group *
 	                           (size_t)s->table.per_group
 	                 : 0;
 	far = near * (size_t)s->table.groups;
 	alike = (size_t)((s->table.groups - 1) / s->table.per_group + 1);
-	s->far = take(pieces, far, sizeof(*s->far));
+	s->far = take_piece(pieces, far, sizeof(*s->far));
 	for (int i = 0; i < s->n_shards; i++) {
 		struct cpl_shard *shard = &s->shard[i];
 
 		shard->number = i;
-		shard->cell = take(pieces, cells, sizeof(*shard->cell));
-		shard->bytes = take(pieces, cells, sizeof(*shard->bytes));
-		shard->bundle = take(pieces, (size_t)s->table.k_links,
-		                     sizeof(*shard->bundle));
+		shard->cell = take_piece(pieces, cells, sizeof(*shard->cell));
+		shard->bytes = take_piece(pieces, cells, sizeof(*shard->bytes));
+		shard->bundle = take_piece(pieces, (size_t)s->table.k_links,
+		                           sizeof(*shard->bundle));
 		if (s->transits) {
-			shard->cursor = take(pieces, (size_t)s->table.groups,
-			                     sizeof(*shard->cursor));
-			shard->start = take(pieces, (size_t)s->table.groups + 1,
-			                    sizeof(*shard->start));
+			shard->cursor =
+			        take_piece(pieces, (size_t)s->table.groups,
+			                   sizeof(*shard->cursor));
+			shard->start =
+			        take_piece(pieces, (size_t)s->table.groups + 1,
+			                   sizeof(*shard->start));
 		}
-		shard->far_flow = take(pieces, far, sizeof(*shard->far_flow));
-		shard->near = take(pieces, alike * near, sizeof(*shard->near));
-		shard->near_flow =
-		        take(pieces, alike * near, sizeof(*shard->near_flow));
+		shard->far_flow =
+		        take_piece(pieces, far, sizeof(*shard->far_flow));
+		shard->near =
+		        take_piece(pieces, alike * near, sizeof(*shard->near));
+		shard->near_flow = take_piece(pieces, alike * near,
+		                              sizeof(*shard->near_flow));
 	}
 	if (s->transits)
-		s->seen =
-		        take(pieces, ITERATIONS_KEPT * cells, sizeof(*s->seen));
+		s->seen = take_piece(pieces, ITERATIONS_KEPT * cells,
+		                     sizeof(*s->seen));
 	if (pieces->at)
 		cpl_path_table_fill(&s->table, tables);
 }

@@ -372,7 +372,7 @@ static void put_block(const struct cpl_solver *s, int64_t first_cell,
 			cell[p->cell[i][j]].sum += p->amount[i];
 }
 
-static void put(void *arg, int64_t group, int thread)
+static void put_group(void *arg, int64_t group, int thread)
 {
 	over_blocks(arg, group, put_block);
 }
@@ -568,7 +568,8 @@ typedef void task(void *arg, int64_t index, int thread);
 
 /* Groups see their transits, shards go over their flows, groups put what these
  * carry on the links. */
-static void run(struct cpl_solver *s, task *look, task *over, task *carry_out)
+static void run_tasks(struct cpl_solver *s, task *look, task *over,
+                      task *carry_out)
 {
 	cpl_parallel(s->a->threads, s->table.groups, look, s);
 	cpl_parallel(s->a->threads, CPL_SHARDS, over, s);
@@ -579,13 +580,13 @@ static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
                 struct cpl_shard *shard)
 {
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
-	run(s, see, ask_shard, put);
+	run_tasks(s, see, ask_shard, put_group);
 }
 
 static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_shard *shard)
 {
-	run(s, see, grant_shard, put);
+	run_tasks(s, see, grant_shard, put_group);
 }
 
 static inline double least_unit(const struct cpl_cell *cell,
@@ -676,7 +677,7 @@ static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
                    struct cpl_shard *shard)
 {
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
-	run(s, see_both, deliver_shard, put_bytes);
+	run_tasks(s, see_both, deliver_shard, put_bytes);
 }
 
 static void start(struct cpl_solver *s, struct cpl_solver_job *job,

@@ -19,8 +19,8 @@
 #define SETTLED 1e-10
 #define MAX_SWEEPS 1000
 
-struct search {
-	const struct cpl_groups *g;
+struct root_search {
+	const struct cpl_linked_groups *g;
 	struct cpl_detours d;
 	const double *minimal;
 	double *moved;
@@ -31,7 +31,7 @@ struct search {
 	double step; /* of the gap, by a byte moved */
 };
 
-struct cpl_detours cpl_detours_take(const struct cpl_groups *g,
+struct cpl_detours cpl_detours_take(const struct cpl_linked_groups *g,
                                     struct cpl_arena *arena)
 {
 	struct cpl_detours d = {
@@ -43,8 +43,8 @@ struct cpl_detours cpl_detours_take(const struct cpl_groups *g,
 	return d;
 }
 
-void cpl_detours_add(const struct cpl_groups *g, struct cpl_detours *d, int a,
-                     int b, double bytes)
+void cpl_detours_add(const struct cpl_linked_groups *g, struct cpl_detours *d,
+                     int a, int b, double bytes)
 {
 	d->pair[cpl_groups_pair(g, a, b)] += bytes;
 	d->from[a] += bytes;
@@ -53,7 +53,7 @@ void cpl_detours_add(const struct cpl_groups *g, struct cpl_detours *d, int a,
 }
 
 /* All bytes out of a group, or into it. */
-static double around(const struct search *s, const double *sum, int group)
+static double around(const struct root_search *s, const double *sum, int group)
 {
 	return sum[group] + (s->d.all - s->d.from[group] - s->d.to[group]) /
 	                            (s->g->n - 2);
@@ -66,9 +66,9 @@ struct used {
 };
 
 /* How far the bytes of a link are above what detours would be worth. */
-static double gap(const struct search *s, const struct used *u)
+static double gap(const struct root_search *s, const struct used *u)
 {
-	const struct cpl_groups *g = s->g;
+	const struct cpl_linked_groups *g = s->g;
 	double each = cpl_detours_of(g, &s->d, u->pair, u->a, u->b);
 	double here = s->pair[u->pair] - s->d.pair[u->pair] + g->links * each;
 	double mean = (around(s, s->out, u->a) + around(s, s->in, u->b) -
@@ -80,7 +80,7 @@ static double gap(const struct search *s, const struct used *u)
 }
 
 /* To where the gap is closed, as far as the link has bytes; how many moved. */
-static double settle(struct search *s, const struct used *u)
+static double settle(struct root_search *s, const struct used *u)
 {
 	double more = gap(s, u) / s->step;
 	double least = -s->moved[u->link];
@@ -96,7 +96,7 @@ static double settle(struct search *s, const struct used *u)
 	return fabs(more);
 }
 
-static struct used used_of(const struct cpl_groups *g, int64_t link)
+static struct used used_of(const struct cpl_linked_groups *g, int64_t link)
 {
 	int64_t pair = link / g->links;
 	int a = (int)(pair / (g->n - 1)), b = (int)(pair % (g->n - 1));
@@ -105,9 +105,9 @@ static struct used used_of(const struct cpl_groups *g, int64_t link)
 	        .link = link, .pair = pair, .a = a, .b = b + (b >= a)};
 }
 
-static void sum_up(struct search *s, const double *under, int64_t links)
+static void sum_up(struct root_search *s, const double *under, int64_t links)
 {
-	const struct cpl_groups *g = s->g;
+	const struct cpl_linked_groups *g = s->g;
 
 	for (int64_t l = 0; l < links; l++) {
 		struct used u = used_of(g, l);
@@ -119,7 +119,7 @@ static void sum_up(struct search *s, const double *under, int64_t links)
 	}
 }
 
-static void sweeps(struct search *s, const struct used *used, int64_t n,
+static void sweeps(struct root_search *s, const struct used *used, int64_t n,
                    double largest)
 {
 	for (int i = 0; i < MAX_SWEEPS; i++) {
@@ -135,12 +135,12 @@ static void sweeps(struct search *s, const struct used *used, int64_t n,
 	}
 }
 
-void cpl_equilibrium(const struct cpl_groups *g, const double *under,
+void cpl_equilibrium(const struct cpl_linked_groups *g, const double *under,
                      const double *minimal, double *moved,
                      struct cpl_arena *arena)
 {
 	int64_t pairs = (int64_t)g->n * (g->n - 1), links = pairs * g->links;
-	struct search s = {
+	struct root_search s = {
 	        .g = g,
 	        .minimal = minimal,
 	        .moved = moved,

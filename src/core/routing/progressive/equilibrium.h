@@ -16,20 +16,20 @@ struct cpl_detours {
 /* Whose minimal bytes are minimal[link number], of all flows; others have
  * under[link number]. moved[link number] (0 before): how much of it is diverted.
  * A failed arena leaves them. O(sweeps * links with minimal bytes). */
-void cpl_equilibrium(const struct cpl_groups *g, const double *under,
+void cpl_equilibrium(const struct cpl_linked_groups *g, const double *under,
                      const double *minimal, double *moved,
                      struct cpl_arena *arena);
 
 /* Arrays, all 0. */
-struct cpl_detours cpl_detours_take(const struct cpl_groups *g,
+struct cpl_detours cpl_detours_take(const struct cpl_linked_groups *g,
                                     struct cpl_arena *arena);
 /* bytes more of the links of group a to b. */
-void cpl_detours_add(const struct cpl_groups *g, struct cpl_detours *d, int a,
-                     int b, double bytes);
+void cpl_detours_add(const struct cpl_linked_groups *g, struct cpl_detours *d,
+                     int a, int b, double bytes);
 
 /* What each of a's links to b carries of other groups' detours; pair: the number
  * of the two. */
-static inline double cpl_detours_of(const struct cpl_groups *g,
+static inline double cpl_detours_of(const struct cpl_linked_groups *g,
                                     const struct cpl_detours *d, int64_t pair,
                                     int a, int b)
 {
@@ -38,7 +38,7 @@ static inline double cpl_detours_of(const struct cpl_groups *g,
 	return bytes > 0 ? bytes / (g->n - 2) / g->links : 0;
 }
 
-static inline double cpl_detours_on(const struct cpl_groups *g,
+static inline double cpl_detours_on(const struct cpl_linked_groups *g,
                                     const struct cpl_detours *d, int a, int b)
 {
 	return cpl_detours_of(g, d, cpl_groups_pair(g, a, b), a, b);

@@ -5,24 +5,24 @@
 #include "routing/dragonfly_paths.h"
 #include "routing/kinds_direct.h"
 
-static bool is_plus(const struct cpl_groups *g)
+static bool is_plus(const struct cpl_linked_groups *g)
 {
 	return g->net->type == &cpl_network_dragonfly_plus;
 }
 
-static bool is_kinds(const struct cpl_groups *g)
+static bool is_kinds(const struct cpl_linked_groups *g)
 {
 	return g->net->type == &cpl_network_dragonfly_kinds;
 }
 
-static struct cpl_groups of_kinds(const struct cpl_network *net)
+static struct cpl_linked_groups of_kinds(const struct cpl_network *net)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
-	struct cpl_groups g = {.net = net,
-	                       .n = df->groups,
-	                       .links = df->global_per_pair,
-	                       .first = df->global,
-	                       .gateway = df->gateway};
+	struct cpl_linked_groups g = {.net = net,
+	                              .n = df->groups,
+	                              .links = df->global_per_pair,
+	                              .first = df->global,
+	                              .gateway = df->gateway};
 
 	for (int i = 0; i < df->groups; i++) {
 		int n = df->first[i + 1] - df->first[i];
@@ -32,10 +32,10 @@ static struct cpl_groups of_kinds(const struct cpl_network *net)
 	return g;
 }
 
-static struct cpl_groups of_plus(const struct cpl_network *net)
+static struct cpl_linked_groups of_plus(const struct cpl_network *net)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(net);
-	struct cpl_groups g = {
+	struct cpl_linked_groups g = {
 	        .net = net,
 	        .n = df->cells,
 	        .links = df->global_per_pair,
@@ -51,7 +51,7 @@ static struct cpl_groups of_plus(const struct cpl_network *net)
 	return g;
 }
 
-struct cpl_groups cpl_groups_of(const struct cpl_network *net)
+struct cpl_linked_groups cpl_groups_of(const struct cpl_network *net)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 
@@ -59,7 +59,7 @@ struct cpl_groups cpl_groups_of(const struct cpl_network *net)
 		return of_plus(net);
 	if (net->type == &cpl_network_dragonfly_kinds)
 		return of_kinds(net);
-	return (struct cpl_groups){
+	return (struct cpl_linked_groups){
 	        .net = net,
 	        .n = df->groups,
 	        .links = df->global_per_pair,
@@ -68,7 +68,7 @@ struct cpl_groups cpl_groups_of(const struct cpl_network *net)
 	        .gateway = df->gateway};
 }
 
-int cpl_groups_group(const struct cpl_groups *g, int router)
+int cpl_groups_group(const struct cpl_linked_groups *g, int router)
 {
 	int at[CPL_NETWORK_MAX_DIMS];
 
@@ -81,13 +81,13 @@ int cpl_groups_group(const struct cpl_groups *g, int router)
 }
 
 /* Its first router where routers are numbered group by group. */
-static int first_of(const struct cpl_groups *g, int group)
+static int first_of(const struct cpl_linked_groups *g, int group)
 {
 	return is_kinds(g) ? cpl_dfkinds_of(g->net)->first[group]
 	                   : group * g->members;
 }
 
-int cpl_groups_members(const struct cpl_groups *g, int group)
+int cpl_groups_members(const struct cpl_linked_groups *g, int group)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
 
@@ -98,7 +98,7 @@ int cpl_groups_members(const struct cpl_groups *g, int group)
 	                  : g->members;
 }
 
-int cpl_groups_place(const struct cpl_groups *g, int group, int router)
+int cpl_groups_index(const struct cpl_linked_groups *g, int group, int router)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
 
@@ -110,7 +110,7 @@ int cpl_groups_place(const struct cpl_groups *g, int group, int router)
 	       df->leaf[group + 1] - df->leaf[group];
 }
 
-int cpl_groups_router(const struct cpl_groups *g, int group, int place)
+int cpl_groups_router(const struct cpl_linked_groups *g, int group, int place)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(g->net);
 	int leaves;
@@ -124,7 +124,7 @@ int cpl_groups_router(const struct cpl_groups *g, int group, int place)
 }
 
 /* One link between leaf and spine; between spines over every leaf. */
-static int inside_cell(const struct cpl_groups *g, int from, int to,
+static int inside_cell(const struct cpl_linked_groups *g, int from, int to,
                        double bytes, double *load)
 {
 	const struct cpl_network *net = g->net;
@@ -157,7 +157,7 @@ static int inside_kind(const struct cpl_network *net, int from, int to,
 {
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct cpl_share share[CPL_LOCAL_WAYS];
+	struct cpl_share share[CPL_LOCAL_LINKS];
 	int n = load ? cpl_kinds_local(cpl_dfkinds_of(net), &a, &b, bytes,
 	                               share)
 	             : 0;
@@ -167,7 +167,7 @@ static int inside_kind(const struct cpl_network *net, int from, int to,
 	return cpl_dfkind_hops(&a, &b);
 }
 
-static int inside_fly(const struct cpl_groups *g, int from, int to,
+static int inside_fly(const struct cpl_linked_groups *g, int from, int to,
                       double bytes, double *load)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
@@ -179,7 +179,7 @@ static int inside_fly(const struct cpl_groups *g, int from, int to,
 	return (a.row != b.row) + (a.column != b.column);
 }
 
-int cpl_groups_inside(const struct cpl_groups *g, int from, int to,
+int cpl_groups_inside(const struct cpl_linked_groups *g, int from, int to,
                       double bytes, double *load)
 {
 	if (is_plus(g))
@@ -199,7 +199,8 @@ static int count_bits(uint64_t word)
 	return n;
 }
 
-int cpl_groups_reach(const struct cpl_groups *g, int router, int own, int other)
+int cpl_groups_reach(const struct cpl_linked_groups *g, int router, int own,
+                     int other)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
 	int sum = 0;
@@ -221,8 +222,8 @@ int cpl_groups_reach(const struct cpl_groups *g, int router, int own, int other)
 	return sum;
 }
 
-static int way_in_cell(const struct cpl_groups *g, int from, int to, double x,
-                       int link[CPL_GROUPS_INSIDE])
+static int path_in_cell(const struct cpl_linked_groups *g, int from, int to,
+                        double x, int link[CPL_GROUPS_INSIDE])
 {
 	const struct cpl_network *net = g->net;
 	const struct cpl_dfplus *df = cpl_dfplus_of(net);
@@ -244,12 +245,12 @@ static int way_in_cell(const struct cpl_groups *g, int from, int to, double x,
 }
 
 /* Over the corner of its own column, or of its own row. */
-static int way_in_kind(const struct cpl_network *net, int from, int to,
-                       double x, int link[CPL_GROUPS_INSIDE])
+static int path_in_kind(const struct cpl_network *net, int from, int to,
+                        double x, int link[CPL_GROUPS_INSIDE])
 {
 	struct cpl_dfkind_at a = cpl_dfkind_at(net, from);
 	struct cpl_dfkind_at b = cpl_dfkind_at(net, to);
-	struct cpl_share share[CPL_LOCAL_WAYS];
+	struct cpl_share share[CPL_LOCAL_LINKS];
 	int n = cpl_kinds_local(cpl_dfkinds_of(net), &a, &b, 1, share);
 	int hops = cpl_dfkind_hops(&a, &b);
 	int first = n > hops && x < 0.5 ? hops : 0;
@@ -259,8 +260,8 @@ static int way_in_kind(const struct cpl_network *net, int from, int to,
 	return hops;
 }
 
-int cpl_groups_way(const struct cpl_groups *g, int from, int to, double x,
-                   int link[CPL_GROUPS_INSIDE])
+int cpl_groups_path(const struct cpl_linked_groups *g, int from, int to,
+                    double x, int link[CPL_GROUPS_INSIDE])
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(g->net);
 	struct cpl_where a, b;
@@ -269,9 +270,9 @@ int cpl_groups_way(const struct cpl_groups *g, int from, int to, double x,
 	if (from == to)
 		return 0;
 	if (is_plus(g))
-		return way_in_cell(g, from, to, x, link);
+		return path_in_cell(g, from, to, x, link);
 	if (is_kinds(g))
-		return way_in_kind(g->net, from, to, x, link);
+		return path_in_kind(g->net, from, to, x, link);
 	a = cpl_where(df, from);
 	b = cpl_where(df, to);
 	if (a.row != b.row && x < 0.5) {

@@ -15,8 +15,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 const struct cpl_routing cpl_routing_progressive_adaptive = {
         .name = "progressive-adaptive",
         .short_name = "PA",
-        .flags = CPL_ROUTING_ADAPTIVE | CPL_ROUTING_PROGRESSIVE |
-                 CPL_ROUTING_SAMPLED,
+        .flags = CPL_NETWORK_GROUPS | CPL_ROUTING_ADAPTIVE |
+                 CPL_ROUTING_PROGRESSIVE | CPL_ROUTING_SAMPLED,
         .summary = "minimal until loaded, then over a random group (UGAL, PAR)",
         .hops = hops,
 };
@@ -25,7 +25,7 @@ const struct cpl_routing cpl_routing_progressive_adaptive = {
  * (out), or come from, each group, and the gateways to middle groups. */
 static void spread(struct solve *s, int router, int own, bool out)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 	int members = cpl_groups_members(g, own);
 	double all = 0;
 
@@ -37,7 +37,7 @@ static void spread(struct solve *s, int router, int own, bool out)
 		double each = (all - s->group[i]) / (g->n - 2) / g->links;
 
 		for (int k = 0; k < g->links && i != own && each > 0; k++)
-			s->place[cpl_groups_place(
+			s->place[cpl_groups_index(
 			        g, own, cpl_groups_gateway(g, own, i, k))] +=
 			        each;
 	}
@@ -68,7 +68,7 @@ static double reach_all(const struct solve *s, int router, int own)
 	return sum;
 }
 
-static void set_reach(struct solve *s, struct run *run, double all)
+static void set_reach(struct solve *s, struct gateway_run *run, double all)
 {
 	double n = (double)(s->g.n - 2) * s->g.links;
 
@@ -80,7 +80,7 @@ static void set_reach(struct solve *s, struct run *run, double all)
 /* Hop-bytes. */
 static double leave(struct solve *s)
 {
-	struct run *run = s->at->out.run;
+	struct gateway_run *run = s->at->out.run;
 	int64_t n = s->at->out.n;
 	double hops = 0;
 
@@ -109,7 +109,7 @@ static double leave(struct solve *s)
 
 static double arrive(struct solve *s)
 {
-	struct run *run = s->at->in.run;
+	struct gateway_run *run = s->at->in.run;
 	double hops = 0;
 
 	for (int to = 0; to < s->g.net->n_routers; to++) {
@@ -153,7 +153,7 @@ static void go_on(struct solve *s, int i, int a, int place, double bytes,
 /* Of group i: a group may have many more routers that are none. */
 static void list_gates(struct solve *s, int i)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 	int members = cpl_groups_members(g, i);
 
 	s->n_gates = 0;
@@ -167,7 +167,7 @@ static void list_gates(struct solve *s, int i)
 }
 
 /* Bytes between two gateways of the group at hand. */
-static double *way_at(const struct solve *s, int from, int to)
+static double *gateway_bytes(const struct solve *s, int from, int to)
 {
 	return &s->way[(int64_t)from * s->n_gates + to];
 }
@@ -175,7 +175,7 @@ static double *way_at(const struct solve *s, int from, int to)
 /* What comes from group a passes through group i. */
 static void pass_from(struct solve *s, int i, int a)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 	double parts = (double)(g->n - 2) * g->links * g->links;
 	int n = 0;
 
@@ -184,7 +184,7 @@ static void pass_from(struct solve *s, int i, int a)
 		int64_t pair = cpl_groups_pair(g, a, b);
 
 		for (int k = 0; k < g->links && b != i; k++) {
-			int out = cpl_groups_place(
+			int out = cpl_groups_index(
 			        g, i, cpl_groups_gateway(g, i, b, k));
 
 			go_on(s, i, a, out, s->d.pair[pair] / parts, &n);
@@ -192,10 +192,10 @@ static void pass_from(struct solve *s, int i, int a)
 		}
 	}
 	for (int k = 0; k < g->links && n; k++) {
-		int in = cpl_groups_place(g, i, cpl_groups_gateway(g, i, a, k));
+		int in = cpl_groups_index(g, i, cpl_groups_gateway(g, i, a, k));
 
 		for (int m = 0; m < n; m++)
-			*way_at(s, s->gate[in], s->gate[s->onward[m]]) +=
+			*gateway_bytes(s, s->gate[in], s->gate[s->onward[m]]) +=
 			        s->place[s->onward[m]];
 	}
 	for (int m = 0; m < n; m++)
@@ -219,7 +219,7 @@ static void list_targets(struct solve *s)
 
 static void pass(struct solve *s, int i)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 	int n;
 
 	list_gates(s, i);
@@ -231,17 +231,17 @@ static void pass(struct solve *s, int i)
 			pass_from(s, i, a);
 	for (int from = 0; from < n; from++)
 		for (int to = 0; to < n; to++)
-			if (*way_at(s, from, to) > 0)
+			if (*gateway_bytes(s, from, to) > 0)
 				cpl_groups_inside(
 				        g,
 				        cpl_groups_router(g, i, s->gates[from]),
 				        cpl_groups_router(g, i, s->gates[to]),
-				        *way_at(s, from, to), s->load);
+				        *gateway_bytes(s, from, to), s->load);
 }
 
 static double detour(struct solve *s)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 	double hops = leave(s) + arrive(s);
 
 	list_targets(s);
@@ -266,7 +266,7 @@ static double detour(struct solve *s)
 static void add_job(struct solve *s, struct cpl_progressive_job *job,
                     struct job_runs *runs)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 
 	s->at = runs;
 	for (int r = 0; r < g->net->n_routers; r++)
@@ -325,7 +325,7 @@ static void take_arrays(struct solve *s)
 
 static void list_routers(struct solve *s)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 
 	for (int r = 0; r < g->net->n_node_routers; r++)
 		s->group_of[r] = cpl_groups_group(g, r);
@@ -333,14 +333,14 @@ static void list_routers(struct solve *s)
 		for (int b = 0; b < g->n; b++)
 			for (int k = 0; k < g->links && a != b; k++)
 				s->ports[(int64_t)a * g->members +
-				         cpl_groups_place(
+				         cpl_groups_index(
 				                 g, a,
 				                 cpl_groups_gateway(g, a, b,
 				                                    k))]++;
 }
 
 /* Of each link the part of its minimal bytes that is diverted. */
-static void take_parts(struct solve *s)
+static void divert_bytes(struct solve *s)
 {
 	for (int64_t l = 0; l < s->links; l++) {
 		/* A part of the least number may be 0. */
@@ -372,7 +372,7 @@ int cpl_progressive_solve(const struct cpl_network *net,
 		cpl_equilibrium(&s.g, load + s.g.first, s.on, s.moved,
 		                &s.arena);
 	if (!s.arena.failed)
-		take_parts(&s);
+		divert_bytes(&s);
 	for (int i = 0; i < n && !s.arena.failed; i++)
 		add_job(&s, &job[i], &runs[i]);
 	return cpl_arena_end(&s.arena, 0, err);

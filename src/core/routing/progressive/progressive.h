@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * progressive-adaptive: how switches of a dragonfly and a dragonfly+ adapt (UGAL
- * of Kim et al. 2008, "Technology-driven, highly-scalable dragonfly topology";
- * progressive: Jiang, Kim, Dally 2009, "Indirect adaptive routing on large
- * scale interconnection networks"), for one or several jobs at once.
+ * progressive-adaptive: how switches of a dragonfly and a dragonfly+ adapt
+ *(UGAL of Kim et al. 2008, "Technology-driven, highly-scalable dragonfly
+ *topology"; progressive: Jiang, Kim, Dally 2009, "Indirect adaptive routing on
+ *large scale interconnection networks"), for one or several jobs at once.
  *
- * A flow takes its minimal ways (static-direct, ecmp) as long as their links
+ * A flow takes its minimal paths (static-direct, ecmp) as long as their links
  * between groups are not loaded; what is diverted from such a link goes over
  * another group, each of the groups - 2 others alike, over all of the K links
- * there and all K on from there alike, by shortest ways inside groups (Valiant
+ * there and all K on from there alike, by shortest paths inside groups (Valiant
  * over groups). Traffic inside a group stays there.
  *
  * Switches compare what waits on either way: a detour is taken while
@@ -16,7 +16,7 @@
  *	bytes on the minimal link > weight * mean + threshold
  *
  * with the mean over all links of the detours, bytes of others among them.
- * Weight 2 is the ways' lengths, two links between groups against one.
+ * Weight 2 is the paths' lengths, two links between groups against one.
  * threshold, in bytes, is what a queue holds that leaves packets on their way.
  * The file states both ("adaptive"). In the equilibrium every link that keeps
  * some of its bytes has no more than that, every link of which some are
@@ -29,7 +29,7 @@
  * minimal way 2/groups, which is what Valiant's random group, own and
  * destination among them, comes to.
  *
- * A flow's bytes are diverted as the links of its minimal ways divert.
+ * A flow's bytes are diverted as the links of its minimal paths divert.
  */
 #ifndef CPL_ROUTING_PROGRESSIVE_H
 #define CPL_ROUTING_PROGRESSIVE_H
@@ -44,10 +44,10 @@ struct cpl_progressive_job {
 /*
  * Solve: the jobs' bytes are added to load[link id], what is there already
  * being others'. 0, or -1 with err (memory). The same bits for the same input.
- * O(flows * ways + pairs of a router and a group with flows * K, numbers that
+ * O(flows * paths + pairs of a router and a group with flows * K, numbers that
  * are kept + sweeps * links between groups that flows take + links between
- * groups; where there are detours, routers that send or get over them * groups *
- * K + groups * (gateways of a group^2 + pairs of groups with detours * K^2));
+ * groups; where there are detours, routers that send or get over them * groups
+ * * K + groups * (gateways of a group^2 + pairs of groups with detours * K^2));
  * sweeps are some tens.
  */
 int cpl_progressive_solve(const struct cpl_network *net,

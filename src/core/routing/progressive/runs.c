@@ -14,8 +14,8 @@ static struct cpl_gateways gateways_of(const struct solve *s, int from, int a,
 	return cpl_gateways(s->g.net, &here, b, 0);
 }
 
-/* Of the dragonfly with up to 64 links between groups: a flow's minimal ways on
- * these, in parts of `each`, two of links in `twice`. */
+/* Of the dragonfly with up to 64 links between groups: a flow's minimal paths
+ * on these, in parts of `each`, two of links in `twice`. */
 struct crossing {
 	uint64_t all, twice;
 	int hops; /* links of each */
@@ -28,25 +28,25 @@ static inline struct crossing cross(const struct solve *s,
                                     const struct cpl_gateways *far)
 {
 	struct cpl_shortest w = cpl_shortest(near, far);
-	int ways = 0;
+	int paths = 0;
 
 	/* Few bits: quicker than to count those of a word. */
 	for (uint64_t left = w.once; left; left &= left - 1)
-		ways++;
+		paths++;
 	for (uint64_t left = w.twice; left; left &= left - 1)
-		ways += 2;
+		paths += 2;
 	return (struct crossing){.all = w.once | w.twice,
 	                         .twice = w.twice,
 	                         .hops = w.hops + 1,
-	                         .each = s->inverse[ways]};
+	                         .each = s->inverse[paths]};
 }
 
-/* Add a flow to its runs (near: of the run out); links of its ways. */
-static int add_ways(const struct solve *s, const struct run *run,
-                    const struct cpl_gateways *near, int to, double bytes,
-                    double *out, double *in)
+/* Add a flow to its runs (near: of the run out); links of its paths. */
+static int add_path_links(const struct solve *s, const struct gateway_run *run,
+                          const struct cpl_gateways *near, int to, double bytes,
+                          double *out, double *in)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 	int64_t base;
 	int n;
 
@@ -81,9 +81,11 @@ static int add_ways(const struct solve *s, const struct run *run,
 	return (int)s->minimal->hops(g->net, run->router, to);
 }
 
-/* Of the bytes of a flow the part on detours; links of its minimal ways. */
-static double gone_part(const struct solve *s, const struct run *run,
-                        const struct cpl_gateways *near, int to, int *hops)
+/* Of the bytes of a flow the part on detours; links of its minimal paths. */
+static double diverted_fraction(const struct solve *s,
+                                const struct gateway_run *run,
+                                const struct cpl_gateways *near, int to,
+                                int *hops)
 {
 	const double *moved =
 	        s->moved + cpl_groups_pair(&s->g, run->own, run->other) *
@@ -104,7 +106,7 @@ static double gone_part(const struct solve *s, const struct run *run,
 	}
 	for (int k = 0; k < s->width; k++)
 		part[k] = 0;
-	*hops = add_ways(s, run, near, to, 1, part, part + s->width);
+	*hops = add_path_links(s, run, near, to, 1, part, part + s->width);
 	for (int k = 0; k < s->g.links; k++)
 		sum += moved[k] * (s->even ? *part / s->g.links : part[k]);
 	return sum;
@@ -143,7 +145,7 @@ static void take_runs(struct solve *s, struct runs *runs)
 static double *begin_run(const struct solve *s, struct runs *runs, int router,
                          int own, int other)
 {
-	runs->run[runs->n] = (struct run){
+	runs->run[runs->n] = (struct gateway_run){
 	        .router = router, .own = own, .other = other, .next = -1};
 	return runs->bytes + runs->n++ * s->width;
 }
@@ -159,7 +161,7 @@ static void sum_flows(struct solve *s, const struct cpl_flows *flows, int i,
 
 	for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
 		int to = flows->to[m], b = s->group_of[to], hops;
-		struct run *run;
+		struct gateway_run *run;
 
 		if (a == b) {
 			double far = s->minimal->hops(s->g.net, from, to);
@@ -184,13 +186,13 @@ static void sum_flows(struct solve *s, const struct cpl_flows *flows, int i,
 				s->enter[to] = gateways_of(s, to, b, a);
 		}
 		run = &job->out.run[job->out.n - 1];
-		hops = add_ways(s, run, &near, to, flows->bytes[m], out,
-		                job->in.bytes + s->slot[to] * s->width);
+		hops = add_path_links(s, run, &near, to, flows->bytes[m], out,
+		                      job->in.bytes + s->slot[to] * s->width);
 		run->hops = hops > run->hops ? hops : run->hops;
 	}
 }
 
-/* Bytes of a run's minimal ways on link k. */
+/* Bytes of a run's minimal paths on link k. */
 static double on_link(const struct solve *s, const struct runs *runs, int64_t r,
                       int k)
 {
@@ -201,7 +203,7 @@ static double on_link(const struct solve *s, const struct runs *runs, int64_t r,
 void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
                   struct job_runs *runs)
 {
-	const struct cpl_groups *g = &s->g;
+	const struct cpl_linked_groups *g = &s->g;
 
 	job->routed = (struct cpl_routed){0, 0};
 	count_runs(s, job->flows, runs);
@@ -214,7 +216,7 @@ void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
 	for (int i = 0; i < job->flows->n_from; i++)
 		sum_flows(s, job->flows, i, runs, &job->routed);
 	for (int64_t r = 0; r < runs->out.n; r++) {
-		const struct run *run = &runs->out.run[r];
+		const struct gateway_run *run = &runs->out.run[r];
 		int64_t base =
 		        cpl_groups_pair(g, run->own, run->other) * g->links;
 
@@ -223,12 +225,12 @@ void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
 	}
 }
 
-/* What of a run stays on its minimal ways, on the links: those between groups
+/* What of a run stays on its minimal paths, on the links: those between groups
  * with the runs out. Hop-bytes. */
 static double keep(struct solve *s, struct runs *runs, int64_t r, bool out)
 {
-	const struct cpl_groups *g = &s->g;
-	struct run *run = &runs->run[r];
+	const struct cpl_linked_groups *g = &s->g;
+	struct gateway_run *run = &runs->run[r];
 	int64_t base = out ? cpl_groups_pair(g, run->own, run->other)
 	                   : cpl_groups_pair(g, run->other, run->own);
 	double hops = 0;
@@ -278,23 +280,24 @@ double cpl_runs_keep(struct solve *s)
 /* No flow of the run goes farther than this in the mean, if its destination is
  * that far from the links of detours: no way of it has more links than the
  * longest, no link diverts more than the one that diverts most. */
-struct bound {
+struct run_bound {
 	double longest, most_gone;
 };
 
-static struct bound bound_of(const struct solve *s, const struct run *run)
+static struct run_bound bound_of(const struct solve *s,
+                                 const struct gateway_run *run)
 {
 	const double *moved =
 	        s->moved + cpl_groups_pair(&s->g, run->own, run->other) *
 	                           s->g.links;
-	struct bound b = {.longest = run->hops};
+	struct run_bound b = {.longest = run->hops};
 
 	for (int k = 0; k < s->g.links; k++)
 		b.most_gone = moved[k] > b.most_gone ? moved[k] : b.most_gone;
 	return b;
 }
 
-static bool may_exceed(const struct bound *b, double detour, double most)
+static bool may_exceed(const struct run_bound *b, double detour, double most)
 {
 	double more = detour > b->longest ? detour - b->longest : 0;
 
@@ -303,10 +306,10 @@ static bool may_exceed(const struct bound *b, double detour, double most)
 
 /* Of the flows of a run some of which is on detours, mean links of the one that
  * goes farthest, if that is more than `most`: to[0 .. n - 1]. */
-static double farthest(struct solve *s, const struct run *run, const int *to,
-                       int64_t n, double most)
+static double farthest(struct solve *s, const struct gateway_run *run,
+                       const int *to, int64_t n, double most)
 {
-	struct bound b = bound_of(s, run);
+	struct run_bound b = bound_of(s, run);
 	struct cpl_gateways near = {{0}};
 	double between;
 
@@ -321,7 +324,7 @@ static double farthest(struct solve *s, const struct run *run, const int *to,
 
 		if (!may_exceed(&b, detour, most))
 			continue;
-		gone = gone_part(s, run, &near, to[m], &minimal);
+		gone = diverted_fraction(s, run, &near, to[m], &minimal);
 		most = fmax(most, minimal * (1 - gone) + detour * gone);
 	}
 	return most;
@@ -330,7 +333,7 @@ static double farthest(struct solve *s, const struct run *run, const int *to,
 /* Run in r is of the group at hand. */
 static void enter(struct solve *s, int64_t r)
 {
-	const struct run *run = &s->at->in.run[r];
+	const struct gateway_run *run = &s->at->in.run[r];
 
 	s->slot[run->router] = r;
 	if (s->masks)

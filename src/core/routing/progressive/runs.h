@@ -10,11 +10,11 @@
 
 /*
  * What a router sends to one other group (out), or gets from one (in). All
- * flows of a run have the same gateways to choose from, and their ways inside
- * groups go to and from these, so that ways are summed up by run before they are
- * put on links.
+ * flows of a run have the same gateways to choose from, and their paths inside
+ * groups go to and from these, so that paths are summed up by run before they
+ * are put on links.
  */
-struct run {
+struct gateway_run {
 	int router, own, other; /* own: the router's group */
 	int hops;               /* out: links of the flow that goes farthest */
 	double gone;            /* bytes on detours */
@@ -24,8 +24,8 @@ struct run {
 
 struct runs {
 	int64_t n;
-	struct run *run;
-	/* [n * width] bytes of the minimal ways on each of the K links; one
+	struct gateway_run *run;
+	/* [n * width] bytes of the minimal paths on each of the K links; one
 	 * number, their sum, where they are even. */
 	double *bytes;
 };
@@ -36,9 +36,9 @@ struct job_runs {
 };
 
 struct solve {
-	struct cpl_groups g;
+	struct cpl_linked_groups g;
 	int64_t links; /* between groups */
-	bool even;     /* minimal ways are, over the links between groups */
+	bool even;     /* minimal paths are, over the links between groups */
 	int width;     /* numbers of a run: K, or where they are even 1 */
 	bool masks;    /* cpl_gateways() has all links of two groups at once */
 	const struct cpl_routing *minimal;
@@ -74,17 +74,17 @@ struct solve {
 };
 
 /* The job's flows inside groups go their way, and count in job->routed; the
- * others into runs, whose minimal bytes are added to on[]. A failed arena leaves
- * them unfinished. O(flows * ways). */
+ * others into runs, whose minimal bytes are added to on[]. A failed arena
+ * leaves them unfinished. O(flows * paths). */
 void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
                   struct job_runs *runs);
 
-/* Of the runs of s->at: what stays on its minimal ways goes on the links, what
+/* Of the runs of s->at: what stays on its minimal paths goes on the links, what
  * does not into the runs and s->d. Hop-bytes of what stays. O(runs * K). */
 double cpl_runs_keep(struct solve *s);
 
-/* Of the flows of s->at mean links of the one that goes farthest, once all reach
- * is known. O(flows * ways of those with detours). */
+/* Of the flows of s->at mean links of the one that goes farthest, once all
+ * reach is known. O(flows * paths of those with detours). */
 double cpl_runs_farthest(struct solve *s, const struct cpl_flows *flows);
 
 #endif

@@ -96,7 +96,7 @@ int import_call_push(struct import_calls *calls, const struct import_call *call,
 	return 0;
 }
 
-int import_place(const struct import_group *group, int rank)
+int import_group_rank(const struct import_group *group, int rank)
 {
 	int low = 0, high = group->n;
 

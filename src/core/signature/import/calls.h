@@ -76,7 +76,7 @@ int import_call_push(struct import_calls *calls, const struct import_call *call,
 void import_calls_merge(struct import_calls *calls);
 
 /* The place of a rank in its group, whose ranks increase, or -1. O(log n). */
-int import_place(const struct import_group *group, int rank);
+int import_group_rank(const struct import_group *group, int rank);
 
 /*
  * Put the messages of all calls (which are sorted by that) behind those of the

@@ -43,7 +43,7 @@ struct member {
 	int group, rank;
 };
 
-struct state {
+struct chakra {
 	json_t *group; /* pg_name -> number; "": all ranks, 0 */
 	struct member *member;
 	int64_t n_members;
@@ -56,7 +56,7 @@ enum { SEND = 5, COLLECTIVE = 7 }; /* NodeType */
 
 static void release(void *state)
 {
-	struct state *s = state;
+	struct chakra *s = state;
 
 	if (!s)
 		return;
@@ -67,9 +67,9 @@ static void release(void *state)
 	free(s);
 }
 
-static struct state *state_of(struct matrix *out, struct cpl_error *err)
+static struct chakra *state_of(struct matrix *out, struct cpl_error *err)
 {
-	struct state *s = out->state ? out->state : calloc(1, sizeof(*s));
+	struct chakra *s = out->state ? out->state : calloc(1, sizeof(*s));
 
 	if (s && !out->state) {
 		s->group = json_object();
@@ -281,7 +281,7 @@ static int put_send(struct cpl_lines *in, int64_t number,
 }
 
 /* The number of the node's process group, to which the rank belongs. */
-static int group_of(struct state *s, const struct node *node, int rank,
+static int group_of(struct chakra *s, const struct node *node, int rank,
                     struct cpl_error *err)
 {
 	size_t n = (size_t)(node->group.end - node->group.p);
@@ -309,7 +309,7 @@ static int group_of(struct state *s, const struct node *node, int rank,
 }
 
 static int put_collective(struct cpl_lines *in, int64_t number,
-                          const struct node *node, int rank, struct state *s)
+                          const struct node *node, int rank, struct chakra *s)
 {
 	/* CollectiveCommType */
 	static const enum import_operation operation[] = {
@@ -342,7 +342,7 @@ static int read_chakra(struct cpl_lines *in, struct matrix *out)
 {
 	struct bytes all = {(const unsigned char *)in->next,
 	                    (const unsigned char *)in->end};
-	struct state *s = state_of(out, in->err);
+	struct chakra *s = state_of(out, in->err);
 	struct member file = {0};
 	int rc = s ? rank_of(in, &file.rank) : -1;
 
@@ -376,7 +376,7 @@ static int compare(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int check_files(struct state *s, struct matrix *out,
+static int check_files(struct chakra *s, struct matrix *out,
                        struct cpl_error *err)
 {
 	qsort(s->file, (size_t)s->n_files, sizeof(*s->file), compare);
@@ -396,8 +396,8 @@ static int check_files(struct state *s, struct matrix *out,
 
 /* The ranks of each group into rank[], and those calls that go round a ring
  * into the list; the others stay, by places. */
-static int place_calls(struct state *s, struct import_group *group, int *rank,
-                       struct matrix *out, struct cpl_error *err)
+static int assign_calls(struct chakra *s, struct import_group *group, int *rank,
+                        struct matrix *out, struct cpl_error *err)
 {
 	int64_t kept = 0, n = 0;
 
@@ -421,7 +421,7 @@ static int place_calls(struct state *s, struct import_group *group, int *rank,
 		double factor = 0;
 		int next;
 
-		c.rank = import_place(g, c.rank);
+		c.rank = import_group_rank(g, c.rank);
 		if (c.operation == IMPORT_REDUCE_SCATTER ||
 		    c.operation == IMPORT_ALLTOALL ||
 		    c.operation == IMPORT_SCATTER)
@@ -442,7 +442,7 @@ static int place_calls(struct state *s, struct import_group *group, int *rank,
 
 static int finish(struct matrix *out, struct cpl_error *err)
 {
-	struct state *s = out->state;
+	struct chakra *s = out->state;
 	size_t n = json_object_size(s->group);
 	struct import_group *group = calloc(n, sizeof(*group));
 	int *rank = malloc(((size_t)s->n_members + 1) * sizeof(*rank));
@@ -454,7 +454,7 @@ static int finish(struct matrix *out, struct cpl_error *err)
 		rc = check_files(s, out, err);
 	if (!rc) {
 		group[0].n = out->ranks;
-		rc = place_calls(s, group, rank, out, err);
+		rc = assign_calls(s, group, rank, out, err);
 	}
 	if (!rc)
 		rc = import_calls_expand(&s->calls, group, &out->list, err);

@@ -189,15 +189,16 @@ struct cpl_signature *import_finish(struct matrix *m, const char *format,
 	return make(m, format, source, name, application, err);
 }
 
-struct text {
+struct import_text {
 	char *text;
 	size_t length;
 	const char *source;
 };
 
 /* All texts into the matrix. */
-static int read_all(const struct import_format *f, const struct text *text,
-                    int n, struct matrix *m, struct cpl_error *err)
+static int read_all(const struct import_format *f,
+                    const struct import_text *text, int n, struct matrix *m,
+                    struct cpl_error *err)
 {
 	int rc = 0;
 
@@ -214,7 +215,7 @@ static int read_all(const struct import_format *f, const struct text *text,
 	return rc;
 }
 
-static struct cpl_signature *import(const struct text *text, int n,
+static struct cpl_signature *import(const struct import_text *text, int n,
                                     const struct import_format *f,
                                     const char *name, const char *application,
                                     struct cpl_error *err)
@@ -247,9 +248,21 @@ cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *application, struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
-	struct text one = {(char *)text, length, source};
+	struct import_text one = {(char *)text, length, source};
 
 	return f ? import(&one, 1, f, name, application, err) : NULL;
+}
+
+struct cpl_signature *
+cpl_signature_import_entries(struct cpl_comm_entry *entry, int64_t n, int ranks,
+                             const char *lost, const char *source,
+                             const char *format, const char *name,
+                             const char *application, struct cpl_error *err)
+{
+	struct matrix m = {
+	        .ranks = ranks, .list = {entry, n, false}, .lost = lost};
+
+	return import_finish(&m, format, source, name, application, err);
 }
 
 struct cpl_signature *cpl_signature_import(const char *const *path, int n,
@@ -258,7 +271,7 @@ struct cpl_signature *cpl_signature_import(const char *const *path, int n,
                                            struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
-	struct text *text = f ? calloc((size_t)n, sizeof(*text)) : NULL;
+	struct import_text *text = f ? calloc((size_t)n, sizeof(*text)) : NULL;
 	struct cpl_signature *sig = NULL;
 	int read = 0;
 
@@ -270,7 +283,7 @@ struct cpl_signature *cpl_signature_import(const char *const *path, int n,
 		n = 0;
 	}
 	while (text && read < n) {
-		struct text *t = &text[read];
+		struct import_text *t = &text[read];
 
 		t->source = path[read];
 		t->text = cpl_file_read_gunzip(path[read], CPL_JSON_MAX_BYTES,

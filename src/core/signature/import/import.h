@@ -43,11 +43,12 @@ cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *format, const char *name,
                           const char *application, struct cpl_error *err);
 
-/* The same of an OTF2 archive's anchor file; in the command only, where libotf2
- * was there. O(events + pairs log pairs). */
-struct cpl_signature *cpl_signature_import_otf2(const char *path,
-                                                const char *name,
-                                                const char *application,
-                                                struct cpl_error *err);
+/* The same of n entries that somebody else has read from `source`, which are
+ * reordered; `lost`: what is left out, or NULL. O(n log n). */
+struct cpl_signature *
+cpl_signature_import_entries(struct cpl_comm_entry *entry, int64_t n, int ranks,
+                             const char *lost, const char *source,
+                             const char *format, const char *name,
+                             const char *application, struct cpl_error *err);
 
 #endif

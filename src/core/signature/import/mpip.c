@@ -31,7 +31,7 @@ struct caller {
 };
 
 /* A line of the sent sizes. */
-struct sent {
+struct mpip_sent {
 	const struct import_name *name;
 	struct caller at;
 	double calls, bytes;
@@ -43,7 +43,7 @@ struct report {
 	double unplaced; /* bytes of messages to one rank */
 	struct caller *caller;
 	int64_t n_callers;
-	struct sent *sent;
+	struct mpip_sent *sent;
 	int64_t n_sent;
 };
 
@@ -93,7 +93,7 @@ static int take_sent(struct cpl_lines *in, struct report *r,
                      const struct import_name *name,
                      const struct caller *at, double calls)
 {
-	struct sent s = {name, *at, calls, 0};
+	struct mpip_sent s = {name, *at, calls, 0};
 	double skip;
 	int rc = 1;
 
@@ -185,7 +185,7 @@ static void make_groups(struct report *r, int *rank, struct import_group *group)
 }
 
 /* The bytes of a call as struct import_call has them. */
-static double bytes_of(const struct sent *s, int n)
+static double bytes_of(const struct mpip_sent *s, int n)
 {
 	enum import_operation operation = s->name->operation;
 
@@ -215,13 +215,14 @@ static int expand(struct report *r, struct matrix *out, struct cpl_error *err)
 	}
 	make_groups(r, rank, group);
 	for (int64_t i = 0; i < r->n_sent; i++) {
-		const struct sent *s = &r->sent[i];
+		const struct mpip_sent *s = &r->sent[i];
 		const struct import_group *g = &group[s->at.site];
-		struct import_call c = {.group = s->at.site,
-		                        .operation = s->name->operation,
-		                        .rank = import_place(g, s->at.rank),
-		                        .bytes = bytes_of(s, g->n),
-		                        .calls = s->calls};
+		struct import_call c = {
+		        .group = s->at.site,
+		        .operation = s->name->operation,
+		        .rank = import_group_rank(g, s->at.rank),
+		        .bytes = bytes_of(s, g->n),
+		        .calls = s->calls};
 
 		if (import_call_push(&calls, &c, err))
 			goto out;

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
-struct header {
+struct mtx_header {
 	bool pattern, symmetric;
 	int64_t size, entries;
 };
 
-static int banner(struct cpl_lines *in, struct header *h)
+static int banner(struct cpl_lines *in, struct mtx_header *h)
 {
 	char line[128], object[16] = "", format[16] = "", field[16] = "";
 	char symmetry[20] = "";
@@ -59,7 +59,7 @@ static int data_line(struct cpl_lines *in)
 	return 0;
 }
 
-static int size_line(struct cpl_lines *in, struct header *h)
+static int size_line(struct cpl_lines *in, struct mtx_header *h)
 {
 	int64_t columns = 0;
 	int rc = 0;
@@ -87,7 +87,7 @@ static int size_line(struct cpl_lines *in, struct header *h)
 	return 0;
 }
 
-static int entry(struct cpl_lines *in, const struct header *h,
+static int entry(struct cpl_lines *in, const struct mtx_header *h,
                  struct matrix *out)
 {
 	struct cpl_comm_entry e = {0, 0, 1.0, 1.0};
@@ -118,7 +118,7 @@ static int entry(struct cpl_lines *in, const struct header *h,
 
 static int read_mtx(struct cpl_lines *in, struct matrix *out)
 {
-	struct header h = {0};
+	struct mtx_header h = {0};
 	int64_t n = 0;
 
 	if (banner(in, &h) || size_line(in, &h))

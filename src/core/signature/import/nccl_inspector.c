@@ -27,7 +27,7 @@ struct communicator {
 
 /* A slot is a rank of a communicator: entries go from slot to slot until all
  * processes are known. */
-struct state {
+struct nccl_inspector {
 	json_t *process; /* "HOST PID" -> number */
 	json_t *named;   /* communicator's id -> number */
 	struct communicator *communicator;
@@ -37,7 +37,7 @@ struct state {
 
 static void release(void *state)
 {
-	struct state *s = state;
+	struct nccl_inspector *s = state;
 
 	if (!s)
 		return;
@@ -48,9 +48,10 @@ static void release(void *state)
 	free(s);
 }
 
-static struct state *state_of(struct matrix *out, struct cpl_error *err)
+static struct nccl_inspector *state_of(struct matrix *out,
+                                       struct cpl_error *err)
 {
-	struct state *s = out->state;
+	struct nccl_inspector *s = out->state;
 
 	if (s)
 		return s;
@@ -83,7 +84,8 @@ static int number_of(json_t *table, const char *key, struct cpl_error *err)
 	return n;
 }
 
-static int add_communicator(struct state *s, int ranks, struct cpl_error *err)
+static int add_communicator(struct nccl_inspector *s, int ranks,
+                            struct cpl_error *err)
 {
 	int n = s->n_communicators;
 	struct communicator *more =
@@ -127,8 +129,9 @@ static int integer(struct cpl_lines *in, const json_t *object, const char *key,
 }
 
 /* Which communicator and rank a record is of; notes whose it is. */
-static int place(struct cpl_lines *in, struct state *s, const json_t *record,
-                 const struct communicator **communicator, int *rank)
+static int assign_record(struct cpl_lines *in, struct nccl_inspector *s,
+                         const json_t *record,
+                         const struct communicator **communicator, int *rank)
 {
 	const json_t *header = json_object_get(record, "header");
 	const json_t *who = json_object_get(record, "metadata");
@@ -228,7 +231,7 @@ static int read_record(struct cpl_lines *in, const json_t *record,
 {
 	const json_t *collective = json_object_get(record, "coll_perf");
 	const json_t *send = json_object_get(record, "p2p_perf");
-	struct state *s = state_of(out, in->err);
+	struct nccl_inspector *s = state_of(out, in->err);
 	const struct communicator *c = NULL;
 	int rank = 0;
 
@@ -239,7 +242,7 @@ static int read_record(struct cpl_lines *in, const json_t *record,
 	/* Marks between dumps and the like. */
 	if (!collective && !send)
 		return 0;
-	if (place(in, s, record, &c, &rank))
+	if (assign_record(in, s, record, &c, &rank))
 		return -1;
 	return collective ? read_collective(in, collective, c, rank, out)
 	                  : read_send(in, send, c, rank, out);
@@ -267,7 +270,7 @@ static int read_nccl(struct cpl_lines *in, struct matrix *out)
 }
 
 /* rank[process]: by a communicator of all, or as they came. */
-static void number_processes(const struct state *s, int n, int *rank)
+static void number_processes(const struct nccl_inspector *s, int n, int *rank)
 {
 	for (int p = 0; p < n; p++)
 		rank[p] = p;
@@ -283,7 +286,7 @@ static void number_processes(const struct state *s, int n, int *rank)
 }
 
 /* Every rank of every communicator has to be known. */
-static int check_slots(const struct state *s, struct cpl_error *err)
+static int check_slots(const struct nccl_inspector *s, struct cpl_error *err)
 {
 	const char *id;
 	json_t *number;
@@ -307,7 +310,7 @@ static int check_slots(const struct state *s, struct cpl_error *err)
 
 static int finish(struct matrix *out, struct cpl_error *err)
 {
-	struct state *s = out->state;
+	struct nccl_inspector *s = out->state;
 	int n = s ? (int)json_object_size(s->process) : 0, rc = -1;
 	int *rank = malloc(((size_t)n + 1) * sizeof(*rank));
 

@@ -10,7 +10,7 @@
 #include "signature/import/import_internal.h"
 
 /* A kind of numbers: "<f8". */
-struct numbers {
+struct npy_numbers {
 	char kind; /* 'f', 'i', 'u' or 'b' */
 	bool big;  /* endian */
 	int size;  /* bytes */
@@ -38,7 +38,7 @@ static const char *value_of(const char *header, const char *key)
 }
 
 static int read_kind(const struct cpl_lines *in, const char *header,
-                     struct numbers *out)
+                     struct npy_numbers *out)
 {
 	const char *at = value_of(header, "descr");
 	char *end;
@@ -77,7 +77,7 @@ static int read_shape(const struct cpl_lines *in, const char *header,
 	return 0;
 }
 
-static double number(const unsigned char *at, const struct numbers *n)
+static double number(const unsigned char *at, const struct npy_numbers *n)
 {
 	uint64_t bits = 0;
 
@@ -103,7 +103,7 @@ static double number(const unsigned char *at, const struct numbers *n)
 
 /* Behind the header; by_columns: Fortran's order. */
 static int read_numbers(const struct cpl_lines *in, const unsigned char *at,
-                        const struct numbers *n, bool by_columns,
+                        const struct npy_numbers *n, bool by_columns,
                         struct matrix *out)
 {
 	size_t left = (size_t)((const unsigned char *)in->end - at);
@@ -154,7 +154,7 @@ static int find_header(const struct cpl_lines *in, size_t *length,
 static int read_npy(struct cpl_lines *in, struct matrix *out)
 {
 	const unsigned char *begin = NULL;
-	struct numbers numbers = {0};
+	struct npy_numbers numbers = {0};
 	size_t length = 0;
 	const char *order;
 	char *header;

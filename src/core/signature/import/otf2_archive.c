@@ -23,15 +23,6 @@ static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line,
 	return error;
 }
 
-int cpl_otf2_check(struct otf2_archive *a, OTF2_ErrorCode error, const char *what)
-{
-	if (error == OTF2_SUCCESS)
-		return 0;
-	return *a->err->text ? -1
-	                     : cpl_fail(a->err, "%s: %s", what,
-	                                OTF2_Error_GetDescription(error));
-}
-
 /* Local definitions map numbers of events to global ones, and correct clocks. A
  * location need have none. */
 static int map_location(struct otf2_archive *a, OTF2_LocationRef location)

@@ -94,11 +94,11 @@ int cpl_otf2_world_rank(const struct otf2_archive *a, const struct otf2_group *g
                     uint32_t of, int rank);
 /* The place of a rank of MPI_COMM_WORLD in the group. -1 with err: it has
  * none. */
-int cpl_otf2_place(const struct otf2_archive *a, const struct otf2_group *g,
-               int rank);
+int cpl_otf2_group_rank(const struct otf2_archive *a,
+                        const struct otf2_group *g, int rank);
 /* The same of a root that an event of the rank names. */
-int cpl_otf2_root_place(const struct otf2_archive *a, const struct otf2_group *g,
-                    uint32_t root, int rank);
+int cpl_otf2_root_rank(const struct otf2_archive *a, const struct otf2_group *g,
+                       uint32_t root, int rank);
 
 /* What a callback returns. */
 static inline OTF2_CallbackCode cpl_otf2_code(int rc)

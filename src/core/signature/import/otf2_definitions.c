@@ -7,6 +7,15 @@
 #include "base/array.h"
 #include "signature/signature.h"
 
+int cpl_otf2_check(struct otf2_archive *a, OTF2_ErrorCode error, const char *what)
+{
+	if (error == OTF2_SUCCESS)
+		return 0;
+	return *a->err->text ? -1
+	                     : cpl_fail(a->err, "%s: %s", what,
+	                                OTF2_Error_GetDescription(error));
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct otf2_known *x = a, *y = b;
@@ -185,8 +194,8 @@ int cpl_otf2_world_rank(const struct otf2_archive *a, const struct otf2_group *g
 	                             rank, of, (long long)g->n);
 }
 
-int cpl_otf2_place(const struct otf2_archive *a, const struct otf2_group *g,
-               int rank)
+int cpl_otf2_group_rank(const struct otf2_archive *a,
+                        const struct otf2_group *g, int rank)
 {
 	int64_t place = cpl_otf2_find(&g->places, (uint64_t)rank);
 
@@ -198,8 +207,8 @@ int cpl_otf2_place(const struct otf2_archive *a, const struct otf2_group *g,
 	                             rank);
 }
 
-int cpl_otf2_root_place(const struct otf2_archive *a, const struct otf2_group *g,
-                    uint32_t root, int rank)
+int cpl_otf2_root_rank(const struct otf2_archive *a, const struct otf2_group *g,
+                       uint32_t root, int rank)
 {
 	int world = world_rank(a, g, root);
 	int64_t place =

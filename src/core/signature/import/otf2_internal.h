@@ -5,11 +5,11 @@
 
 #include "signature/import/otf2_archive.h"
 
-/* 0, or -1 with err, which is what libotf2 said first where it said anything. */
+/* otf2_definitions.c. 0, or -1 with err, which is what libotf2 said first where it
+ * said anything. */
 int cpl_otf2_check(struct otf2_archive *a, OTF2_ErrorCode error, const char *what);
 
-/* otf2_definitions.c: all global definitions of the open reader. 0, or -1 with
- * err. */
+/* All global definitions of the open reader. 0, or -1 with err. */
 int cpl_otf2_definitions(struct otf2_archive *a, bool names);
 
 #endif

@@ -33,8 +33,8 @@ static int64_t span(const struct pattern *p, int v)
 	return bit;
 }
 
-static int64_t put(struct cpl_comm_entry *out, int64_t n, int from, int to,
-                   double bytes, double messages)
+static int64_t put_entry(struct cpl_comm_entry *out, int64_t n, int from,
+                         int to, double bytes, double messages)
 {
 	out[n] = (struct cpl_comm_entry){from, to, bytes, messages};
 	return n + 1;
@@ -64,7 +64,8 @@ static int64_t down(const struct pattern *p, int rank,
 		int64_t child = v + bit, size = p->ranks - child;
 
 		if (size > 0)
-			n = put(out, n, rank, to_rank(p, child),
+			n = put_entry(
+			        out, n, rank, to_rank(p, child),
 			        size_of(step, unit, size < bit ? size : bit),
 			        1.0);
 	}
@@ -81,8 +82,8 @@ static int64_t up(const struct pattern *p, int rank,
 
 	if (v == 0)
 		return n;
-	return put(out, n, rank, to_rank(p, v - bit),
-	           size_of(step, unit, size < bit ? size : bit), 1.0);
+	return put_entry(out, n, rank, to_rank(p, v - bit),
+	                 size_of(step, unit, size < bit ? size : bit), 1.0);
 }
 
 /* `whole` times round the ring. */
@@ -94,8 +95,8 @@ static int64_t ring(const struct pattern *p, int rank,
 
 	if (p->ranks == 1)
 		return n;
-	return put(out, n, rank, (int)((rank + (int64_t)1) % p->ranks),
-	           messages * unit, messages);
+	return put_entry(out, n, rank, (int)((rank + (int64_t)1) % p->ranks),
+	                 messages * unit, messages);
 }
 
 static int64_t pairwise(const struct pattern *p, int rank,
@@ -104,7 +105,7 @@ static int64_t pairwise(const struct pattern *p, int rank,
 {
 	for (int to = 0; to < p->ranks; to++)
 		if (to != rank)
-			n = put(out, n, rank, to, unit, 1.0);
+			n = put_entry(out, n, rank, to, unit, 1.0);
 	return n;
 }
 
@@ -113,8 +114,8 @@ static int64_t doubling(const struct pattern *p, int rank,
                         struct cpl_comm_entry *out, int64_t n)
 {
 	for (int bit = 1; bit < p->ranks; bit *= 2)
-		n = put(out, n, rank, rank ^ bit, size_of(step, unit, bit),
-		        1.0);
+		n = put_entry(out, n, rank, rank ^ bit,
+		              size_of(step, unit, bit), 1.0);
 	return n;
 }
 

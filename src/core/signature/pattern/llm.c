@@ -167,8 +167,8 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	return 0;
 }
 
-static int64_t put(struct cpl_comm_entry *out, int64_t n, int from, int to,
-                   double bytes, double messages)
+static int64_t put_entry(struct cpl_comm_entry *out, int64_t n, int from,
+                         int to, double bytes, double messages)
 {
 	if (to == from || !(bytes > 0))
 		return n;
@@ -193,10 +193,11 @@ static int64_t stages(const struct pattern_llm *m, int rank, int t, int d,
 
 	if (m->pp == 1)
 		return n;
-	n = put(out, n, rank, rank_at(m, t, d, next), forward * m->pipeline,
-	        forward * m->pipeline_messages);
-	return put(out, n, rank, rank_at(m, t, d, before),
-	           backward * m->pipeline, backward * m->pipeline_messages);
+	n = put_entry(out, n, rank, rank_at(m, t, d, next),
+	              forward * m->pipeline, forward * m->pipeline_messages);
+	return put_entry(out, n, rank, rank_at(m, t, d, before),
+	                 backward * m->pipeline,
+	                 backward * m->pipeline_messages);
 }
 
 static int64_t row(const struct pattern *p, int rank,
@@ -211,19 +212,20 @@ static int64_t row(const struct pattern *p, int rank,
 	                   (last && !first ? m->last : 0);
 	int64_t n = 0;
 
-	n = put(out, n, rank, rank_at(m, (t + 1) % m->tp, d, stage), m->tensor,
-	        m->tensor_messages);
-	n = put(out, n, rank, rank_at(m, t, (d + 1) % m->dp, stage),
-	        ring_bytes(gradients, m->dp), 2.0 * (m->dp - 1));
-	n = put(out, n, rank, rank_at(m, t, (d + m->ep) % m->dp, stage),
-	        ring_bytes(m->expert_gradients, same), 2.0 * (same - 1));
+	n = put_entry(out, n, rank, rank_at(m, (t + 1) % m->tp, d, stage),
+	              m->tensor, m->tensor_messages);
+	n = put_entry(out, n, rank, rank_at(m, t, (d + 1) % m->dp, stage),
+	              ring_bytes(gradients, m->dp), 2.0 * (m->dp - 1));
+	n = put_entry(out, n, rank, rank_at(m, t, (d + m->ep) % m->dp, stage),
+	              ring_bytes(m->expert_gradients, same), 2.0 * (same - 1));
 	for (int i = group; i < group + m->ep; i++)
-		n = put(out, n, rank, rank_at(m, t, i, stage), m->expert,
-		        m->expert_messages);
+		n = put_entry(out, n, rank, rank_at(m, t, i, stage), m->expert,
+		              m->expert_messages);
 	n = stages(m, rank, t, d, stage, out, n);
 	if (first != last)
-		n = put(out, n, rank, rank_at(m, t, d, first ? m->pp - 1 : 0),
-		        ring_bytes(m->last, 2), 2);
+		n = put_entry(out, n, rank,
+		              rank_at(m, t, d, first ? m->pp - 1 : 0),
+		              ring_bytes(m->last, 2), 2);
 	return n;
 }
 

@@ -13,7 +13,6 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	    cpl_json_take_int(params, "axis", 0, p->n_dims - 1, &p->axis, err))
 		return -1;
 	p->max_degree = p->dim[p->axis] - 1;
-	p->distinct = true;
 	return 0;
 }
 

@@ -30,7 +30,6 @@ struct pattern_llm {
 struct pattern {
 	int ranks;
 	int64_t max_degree; /* most entries that a row can have */
-	bool distinct; /* no row has a rank twice, or its own */
 	int n_dims;
 	int dim[PATTERN_MAX_DIMS];
 	double bytes[3];  /* to neighbours that differ in 1, 2, 3 axes */

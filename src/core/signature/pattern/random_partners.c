@@ -24,7 +24,6 @@ static int take_degree(const json_t *params, struct pattern *p,
 		p->degree[i] = (int)n;
 	}
 	p->max_degree = p->degree[1];
-	p->distinct = true;
 	return 0;
 }
 
@@ -61,14 +60,14 @@ static int parse_umesh(const json_t *params, struct pattern *p,
 #define FEW 48
 #define TABLE (2 * PATTERN_MAX_DEGREE)
 
-struct few {
+struct few_draws {
 	int n;
 	uint64_t kinds;
 	int list[FEW];
 };
 
 /* False when it is taken already. */
-static inline bool take_few(struct few *few, int offset)
+static inline bool take_few(struct few_draws *few, int offset)
 {
 	uint64_t kind = UINT64_C(1) << (offset & 63);
 
@@ -102,8 +101,8 @@ struct draw {
 	double bytes;
 };
 
-static inline void put(const struct draw *d, int offset,
-                       struct cpl_comm_entry *out)
+static inline void put_entry(const struct draw *d, int offset,
+                             struct cpl_comm_entry *out)
 {
 	int64_t to = d->low + offset;
 
@@ -123,7 +122,7 @@ static inline int pick(const struct draw *d, int64_t n)
 
 static void draw_few(const struct draw *d, struct cpl_comm_entry *out)
 {
-	struct few few;
+	struct few_draws few;
 
 	few.n = 0;
 	few.kinds = 0;
@@ -134,7 +133,7 @@ static void draw_few(const struct draw *d, struct cpl_comm_entry *out)
 			offset = (int)(d->window - d->degree + n);
 			take_few(&few, offset);
 		}
-		put(d, offset, &out[n]);
+		put_entry(d, offset, &out[n]);
 	}
 }
 
@@ -149,7 +148,7 @@ static void draw_many(const struct draw *d, struct cpl_comm_entry *out)
 			offset = (int)(d->window - d->degree + n);
 			take_many(table, offset);
 		}
-		put(d, offset, &out[n]);
+		put_entry(d, offset, &out[n]);
 	}
 }
 

@@ -66,10 +66,6 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	    take_shape(params, p, err) || take_bytes(params, p, err) ||
 	    cpl_json_bool(params, "periodic", &p->periodic, err) < 0)
 		return -1;
-	/* Around an axis of length 2 both sides are the same rank. */
-	p->distinct = true;
-	for (int d = 0; d < p->n_dims; d++)
-		p->distinct = p->distinct && (!p->periodic || p->dim[d] > 2);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #define MAX_FUNCTIONS 4096
 #define MAX_DEPTH 64 /* of loops */
 
-struct reader {
+struct event_reader {
 	struct cpl_unpacker in;
 	const unsigned char *begin;
 	const char *name;
@@ -22,20 +22,20 @@ struct reader {
 	struct cpl_error *err;
 };
 
-static int bad(struct reader *r, const char *what)
+static int bad(struct event_reader *r, const char *what)
 {
 	return cpl_fail(r->err, "%s: %s, at byte %lld", r->name, what,
 	                (long long)(r->in.at - r->begin));
 }
 
-static int truncated(struct reader *r)
+static int truncated(struct event_reader *r)
 {
 	return cpl_fail(r->err, "%s: it ends early or holds no such numbers",
 	                r->name);
 }
 
 /* How many items of at least `bytes` bytes each may still come, as an int. */
-static int64_t get_count(struct reader *r, int bytes)
+static int64_t get_count(struct event_reader *r, int bytes)
 {
 	uint64_t n = cpl_get_number(&r->in);
 
@@ -45,7 +45,7 @@ static int64_t get_count(struct reader *r, int bytes)
 	return r->in.bad ? 0 : (int64_t)n;
 }
 
-static void *get_array(struct reader *r, int64_t n, size_t size)
+static void *get_array(struct event_reader *r, int64_t n, size_t size)
 {
 	void *array = calloc((size_t)n + 1, size);
 
@@ -55,7 +55,7 @@ static void *get_array(struct reader *r, int64_t n, size_t size)
 }
 
 /* A number below n, which may be 0. */
-static int get_index(struct reader *r, int n)
+static int get_index(struct event_reader *r, int n)
 {
 	int i = cpl_get_int(&r->in, n ? n - 1 : 0);
 
@@ -69,7 +69,7 @@ static double get_seconds(struct cpl_unpacker *in)
 	return (double)cpl_get_number(in) * 1e-9;
 }
 
-static char *get_string(struct reader *r)
+static char *get_string(struct event_reader *r)
 {
 	char text[MAX_TEXT];
 	char *copy;
@@ -81,7 +81,7 @@ static char *get_string(struct reader *r)
 	return copy;
 }
 
-static int read_head(struct reader *r)
+static int read_head(struct event_reader *r)
 {
 	struct cpl_run_events *e = r->events;
 	char **fact[] = {&e->application, &e->mpi, &e->command, &e->date};
@@ -115,7 +115,7 @@ static int read_head(struct reader *r)
 }
 
 /* Rows of a table behind those that are there. */
-static int read_total(struct reader *r, struct cpl_run_rank *rank,
+static int read_total(struct event_reader *r, struct cpl_run_rank *rank,
                       bool inward)
 {
 	int64_t n = get_count(r, 3);
@@ -137,8 +137,8 @@ static int read_total(struct reader *r, struct cpl_run_rank *rank,
 	return r->in.bad ? truncated(r) : 0;
 }
 
-static int read_messages(struct reader *r, struct cpl_run_rank *rank, int n,
-                         int64_t *capacity)
+static int read_messages(struct event_reader *r, struct cpl_run_rank *rank,
+                         int n, int64_t *capacity)
 {
 	if (rank->n_messages + n > *capacity) {
 		struct cpl_run_messages *more;
@@ -165,7 +165,7 @@ static int read_messages(struct reader *r, struct cpl_run_rank *rank, int n,
 	return 0;
 }
 
-static int read_kinds(struct reader *r, struct cpl_run_rank *rank)
+static int read_kinds(struct event_reader *r, struct cpl_run_rank *rank)
 {
 	int64_t capacity = 0, n = get_count(r, 6);
 
@@ -191,7 +191,7 @@ static int read_kinds(struct reader *r, struct cpl_run_rank *rank)
 	return r->in.bad ? truncated(r) : 0;
 }
 
-static void get_amount(struct reader *r, struct cpl_run_node *node)
+static void get_amount(struct event_reader *r, struct cpl_run_node *node)
 {
 	node->size = 1;
 	node->count = (double)cpl_get_number(&r->in);
@@ -200,7 +200,7 @@ static void get_amount(struct reader *r, struct cpl_run_node *node)
 	node->duration = get_seconds(&r->in);
 }
 
-static int read_unordered(struct reader *r, struct cpl_run_rank *rank)
+static int read_unordered(struct event_reader *r, struct cpl_run_rank *rank)
 {
 	int64_t n = get_count(r, 5);
 
@@ -217,8 +217,8 @@ static int read_unordered(struct reader *r, struct cpl_run_rank *rank)
 	return r->in.bad ? truncated(r) : 0;
 }
 
-static struct cpl_run_node *add_node(struct reader *r,
-                                       struct cpl_run_rank *rank)
+static struct cpl_run_node *add_node(struct event_reader *r,
+                                     struct cpl_run_rank *rank)
 {
 	int64_t n = rank->n_nodes;
 
@@ -239,8 +239,8 @@ static struct cpl_run_node *add_node(struct reader *r,
 }
 
 /* n elements of a body, or of the top. */
-static int read_nodes(struct reader *r, struct cpl_run_rank *rank, int64_t n,
-                      int depth)
+static int read_nodes(struct event_reader *r, struct cpl_run_rank *rank,
+                      int64_t n, int depth)
 {
 	if (depth > MAX_DEPTH)
 		return bad(r, "loops are nested too deep");
@@ -274,7 +274,7 @@ static int read_nodes(struct reader *r, struct cpl_run_rank *rank, int64_t n,
 	return r->in.bad ? truncated(r) : 0;
 }
 
-static int read_events(struct reader *r, struct cpl_run_rank *rank)
+static int read_events(struct event_reader *r, struct cpl_run_rank *rank)
 {
 	int64_t n = get_count(r, 2);
 
@@ -296,7 +296,7 @@ static int read_events(struct reader *r, struct cpl_run_rank *rank)
 	return read_nodes(r, rank, get_count(r, 4), 0);
 }
 
-static int read_section(struct reader *r)
+static int read_section(struct event_reader *r)
 {
 	struct cpl_run_events *e = r->events;
 	struct cpl_run_rank *more, *rank;
@@ -350,12 +350,12 @@ static int finish(struct cpl_run_events *e, const char *name,
 static struct cpl_run_events *parse(const void *data, size_t length,
                                 const char *name, struct cpl_error *err)
 {
-	struct reader r = {.in = {data, (const unsigned char *)data + length,
-	                          false},
-	                   .begin = data,
-	                   .name = name,
-	                   .events = calloc(1, sizeof(*r.events)),
-	                   .err = err};
+	struct event_reader r = {
+	        .in = {data, (const unsigned char *)data + length, false},
+	        .begin = data,
+	        .name = name,
+	        .events = calloc(1, sizeof(*r.events)),
+	        .err = err};
 
 	if (!r.events) {
 		cpl_fail_memory(err);
@@ -395,8 +395,8 @@ static struct cpl_run_events *read_one(const char *path, struct cpl_error *err)
 }
 
 /* The ranks of `part` to those of e; part is freed. */
-static int take(struct cpl_run_events *e, struct cpl_run_events *part,
-                const char *path, struct cpl_error *err)
+static int take_ranks(struct cpl_run_events *e, struct cpl_run_events *part,
+                      const char *path, struct cpl_error *err)
 {
 	struct cpl_run_rank *more = NULL;
 	bool same = e->ranks == part->ranks &&
@@ -431,7 +431,7 @@ struct cpl_run_events *cpl_run_events_read(const char *const *path, int n,
 
 	for (int i = 1; e && i < n; i++) {
 		part = read_one(path[i], err);
-		if (!part || take(e, part, path[i], err))
+		if (!part || take_ranks(e, part, path[i], err))
 			goto fail;
 	}
 	if (e && !finish(e, path[0], err))

@@ -2,7 +2,7 @@
 /*
  * What the recorder keeps of a run's MPI calls: commplace-events(5). For each
  * rank its totals, the kinds of events that it had, and their sequence as a
- * tree of loops, in the order of the run. Nothing of a file is believed.
+ * tree of loops, in the order of the run. Nothing in a file is trusted.
  *
  * To replay a rank, walk its nodes: a loop's body is repeated rounds / entries
  * times (mean), an event of kind k computes for compute / count seconds and then

@@ -13,24 +13,24 @@
 const char *const cpl_machine_level_name[CPL_MACHINE_LEVELS] = {
         "core", "socket", "node", "router", "group"};
 
-struct size {
+struct machine_size {
 	double bytes, seconds;
 };
 
-struct level {
+struct machine_level {
 	bool known;
 	double latency, per_byte;
 	bool has_costs;
 	double send, receive, gap;
-	struct size *size; /* [n], increasing bytes */
+	struct machine_size *size; /* [n], increasing bytes */
 	size_t n;
 };
 
 struct cpl_machine {
-	struct level level[CPL_MACHINE_LEVELS];
+	struct machine_level level[CPL_MACHINE_LEVELS];
 };
 
-static int read_sizes(const json_t *rows, struct level *l,
+static int read_sizes(const json_t *rows, struct machine_level *l,
                       struct cpl_error *err)
 {
 	size_t n = json_array_size(rows);
@@ -43,7 +43,7 @@ static int read_sizes(const json_t *rows, struct level *l,
 		return cpl_fail_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *row = json_array_get(rows, i);
-		struct size *s = &l->size[i];
+		struct machine_size *s = &l->size[i];
 
 		if (json_array_size(row) != 2 ||
 		    !json_is_number(json_array_get(row, 0)) ||
@@ -69,7 +69,7 @@ static int read_sizes(const json_t *rows, struct level *l,
 	return 0;
 }
 
-static int read_costs(const json_t *object, struct level *l,
+static int read_costs(const json_t *object, struct machine_level *l,
                       struct cpl_error *err)
 {
 	static const char *const keys[] = {"send_overhead", "receive_overhead",
@@ -89,7 +89,7 @@ static int read_costs(const json_t *object, struct level *l,
 	return 0;
 }
 
-static int read_level(const json_t *object, struct level *l,
+static int read_level(const json_t *object, struct machine_level *l,
                       struct cpl_error *err)
 {
 	static const char *const keys[] = {"latency", "seconds_per_byte",
@@ -147,8 +147,8 @@ static int read_machine(const json_t *root, struct cpl_machine *m,
 	return n ? 0 : cpl_fail(err, "\"levels\" has no level");
 }
 
-static struct cpl_machine *take(json_t *root, const char *name,
-                                struct cpl_error *err)
+static struct cpl_machine *take_machine(json_t *root, const char *name,
+                                        struct cpl_error *err)
 {
 	struct cpl_machine *m = root ? calloc(1, sizeof(*m)) : NULL;
 
@@ -165,13 +165,13 @@ static struct cpl_machine *take(json_t *root, const char *name,
 
 struct cpl_machine *cpl_machine_load(const char *path, struct cpl_error *err)
 {
-	return take(cpl_json_load(path, err), path, err);
+	return take_machine(cpl_json_load(path, err), path, err);
 }
 
 struct cpl_machine *cpl_machine_parse(const char *text, size_t length,
                                       const char *name, struct cpl_error *err)
 {
-	return take(cpl_json_parse(text, length, name, err), name, err);
+	return take_machine(cpl_json_parse(text, length, name, err), name, err);
 }
 
 void cpl_machine_free(struct cpl_machine *m)
@@ -181,7 +181,7 @@ void cpl_machine_free(struct cpl_machine *m)
 	free(m);
 }
 
-static const struct level *known(const struct cpl_machine *m, int level)
+static const struct machine_level *known(const struct cpl_machine *m, int level)
 {
 	for (int l = level; l >= 0; l--)
 		if (m->level[l].known)
@@ -194,8 +194,8 @@ static const struct level *known(const struct cpl_machine *m, int level)
 double cpl_machine_seconds(const struct cpl_machine *m,
                            enum cpl_machine_level level, double bytes)
 {
-	const struct level *l = known(m, level);
-	const struct size *s = l->size;
+	const struct machine_level *l = known(m, level);
+	const struct machine_size *s = l->size;
 	size_t low = 0, high = l->n;
 	double part;
 
@@ -222,7 +222,7 @@ double cpl_machine_seconds(const struct cpl_machine *m,
 struct cpl_machine_costs cpl_machine_costs(const struct cpl_machine *m,
                                            enum cpl_machine_level level)
 {
-	const struct level *l = known(m, level);
+	const struct machine_level *l = known(m, level);
 	double latency = l->latency - l->send - l->receive;
 
 	if (!l->has_costs)

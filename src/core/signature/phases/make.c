@@ -81,13 +81,14 @@ int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
 }
 
 /* A growing list of entries. */
-struct list {
+struct event_list {
 	struct cpl_comm_entry *entry;
 	int64_t n;
 };
 
-static int push(struct list *l, int rank, const struct cpl_run_messages *m,
-                double bytes, double messages, struct cpl_error *err)
+static int push(struct event_list *l, int rank,
+                const struct cpl_run_messages *m, double bytes, double messages,
+                struct cpl_error *err)
 {
 	if (cpl_array_grow(&l->entry, l->n, sizeof(*l->entry), err))
 		return -1;
@@ -101,17 +102,18 @@ static int push(struct list *l, int rank, const struct cpl_run_messages *m,
 }
 
 /* What events of a kind amount to. */
-struct sums {
+struct phase_sums {
 	double count, bytes;
 };
 
 /* All that a phase's events of one rank sent: their kinds' messages in
  * proportion, so that all phases together have all of them. */
 static int add_rank(const struct cpl_phases *p, int phase, int i,
-                    struct list *l, struct cpl_error *err)
+                    struct event_list *l, struct cpl_error *err)
 {
 	const struct cpl_run_rank *rank = &p->events->rank[i];
-	struct sums *sum = calloc((size_t)rank->n_kinds + 1, sizeof(*sum));
+	struct phase_sums *sum =
+	        calloc((size_t)rank->n_kinds + 1, sizeof(*sum));
 	int rc = 0;
 
 	if (!sum)
@@ -149,7 +151,7 @@ static struct cpl_comm *phase_comm(const struct cpl_phases *p, int phase,
 {
 	double weight = p->phase[phase].weight;
 	struct cpl_comm *comm = NULL;
-	struct list l = {0};
+	struct event_list l = {0};
 	int rc = 0;
 
 	for (int i = 0; i < p->events->n && !rc; i++)
@@ -164,7 +166,7 @@ static struct cpl_comm *phase_comm(const struct cpl_phases *p, int phase,
 	return comm;
 }
 
-static int add_totals(const struct cpl_run_events *events, struct list *l,
+static int add_totals(const struct cpl_run_events *events, struct event_list *l,
                       struct cpl_error *err)
 {
 	for (int i = 0; i < events->n; i++)
@@ -185,7 +187,7 @@ static struct cpl_comm *rest_comm(const struct cpl_run_events *events,
                                   struct cpl_error *err)
 {
 	struct cpl_comm *comm = NULL, *rest = NULL;
-	struct list l = {0};
+	struct event_list l = {0};
 
 	if (add_totals(events, &l, err))
 		goto out;

@@ -16,17 +16,17 @@
 #define MOST_SECONDS 1e9
 #define LEAST_SECONDS 1e-12
 
-struct size {
+struct measured_size {
 	double bytes, seconds;
 };
 
-struct place {
+struct rank_location {
 	int rank, socket;
 	char host[MAX_HOST + 1];
 };
 
-struct level {
-	struct size *size; /* [n], increasing bytes */
+struct measured_level {
+	struct measured_size *size; /* [n], increasing bytes */
 	int64_t n;
 	int pairs, last_rank; /* last_rank: whose lines come now */
 	bool has_costs;
@@ -34,9 +34,9 @@ struct level {
 };
 
 struct measuring {
-	struct place *place; /* [n], increasing ranks */
+	struct rank_location *place; /* [n], increasing ranks */
 	int64_t n;
-	struct level level[CPL_MACHINE_LEVELS];
+	struct measured_level level[CPL_MACHINE_LEVELS];
 	bool ended;
 	int ranks;
 	cpl_between_hosts *between;
@@ -81,7 +81,7 @@ static bool number(struct cpl_lines *in, double low, double high, double *out)
 
 static int take_rank(struct cpl_lines *in, struct measuring *m)
 {
-	struct place p;
+	struct rank_location p;
 
 	if (!integer(in, 0, MAX_RANK, &p.rank) ||
 	    !word(in, p.host, sizeof(p.host)) ||
@@ -96,7 +96,7 @@ static int take_rank(struct cpl_lines *in, struct measuring *m)
 	return 0;
 }
 
-static const struct place *find(const struct measuring *m, int rank)
+static const struct rank_location *find(const struct measuring *m, int rank)
 {
 	int64_t low = 0, high = m->n;
 
@@ -113,7 +113,8 @@ static const struct place *find(const struct measuring *m, int rank)
 }
 
 static int level_of(struct cpl_lines *in, const struct measuring *m,
-                    const struct place *a, const struct place *b)
+                    const struct rank_location *a,
+                    const struct rank_location *b)
 {
 	int level;
 
@@ -127,8 +128,8 @@ static int level_of(struct cpl_lines *in, const struct measuring *m,
 }
 
 /* The shortest time of a size. */
-static int put(struct level *l, double bytes, double seconds,
-               struct cpl_error *err)
+static int put_size(struct measured_level *l, double bytes, double seconds,
+                    struct cpl_error *err)
 {
 	int64_t at = l->n;
 
@@ -144,7 +145,7 @@ static int put(struct level *l, double bytes, double seconds,
 		return -1;
 	memmove(&l->size[at + 1], &l->size[at],
 	        (size_t)(l->n - at) * sizeof(*l->size));
-	l->size[at] = (struct size){bytes, seconds};
+	l->size[at] = (struct measured_size){bytes, seconds};
 	l->n++;
 	return 0;
 }
@@ -154,7 +155,7 @@ static int put(struct level *l, double bytes, double seconds,
 static int take_ranks(struct cpl_lines *in, const struct measuring *m,
                       const char *form, int *rank)
 {
-	const struct place *place[2];
+	const struct rank_location *place[2];
 
 	for (int i = 0; i < 2; i++) {
 		if (!integer(in, 0, MAX_RANK, rank))
@@ -183,7 +184,7 @@ static int take_pair(struct cpl_lines *in, struct measuring *m)
 	if (!m->level[level].pairs || m->level[level].last_rank != rank)
 		m->level[level].pairs++;
 	m->level[level].last_rank = rank;
-	return put(&m->level[level], bytes, seconds, in->err)
+	return put_size(&m->level[level], bytes, seconds, in->err)
 	               ? cpl_lines_prefix(in)
 	               : 0;
 }
@@ -193,7 +194,7 @@ static int take_costs(struct cpl_lines *in, struct measuring *m)
 	const char *form = "costs RANK RANK SEND RECEIVE GAP";
 	double send = 0, receive = 0, gap = 0;
 	int rank = 0, level = take_ranks(in, m, form, &rank);
-	struct level *l;
+	struct measured_level *l;
 
 	if (level < 0)
 		return -1;
@@ -233,12 +234,12 @@ static int take_line(struct cpl_lines *in, struct measuring *m)
 }
 
 /* Least squares of (latency + per_byte * bytes - seconds) / seconds. */
-static void fit(const struct level *l, struct cpl_measured_level *out)
+static void fit(const struct measured_level *l, struct cpl_measured_level *out)
 {
 	double one = 0, b = 0, t = 0, bb = 0, bt = 0, origin = 0, square = 0;
 
 	for (int64_t i = 0; i < l->n; i++) {
-		const struct size *s = &l->size[i];
+		const struct measured_size *s = &l->size[i];
 		double w = 1 / (s->seconds * s->seconds);
 
 		one += w;
@@ -250,7 +251,7 @@ static void fit(const struct level *l, struct cpl_measured_level *out)
 	b /= one;
 	t /= one;
 	for (int64_t i = 0; i < l->n; i++) {
-		const struct size *s = &l->size[i];
+		const struct measured_size *s = &l->size[i];
 		double w = 1 / (s->seconds * s->seconds);
 
 		bb += w * (s->bytes - b) * (s->bytes - b);
@@ -265,7 +266,7 @@ static void fit(const struct level *l, struct cpl_measured_level *out)
 	}
 	out->per_byte = fmin(out->per_byte, MOST_SECONDS);
 	for (int64_t i = 0; i < l->n; i++) {
-		const struct size *s = &l->size[i];
+		const struct measured_size *s = &l->size[i];
 		double at = out->latency + out->per_byte * s->bytes;
 
 		out->error = fmax(out->error,
@@ -273,7 +274,8 @@ static void fit(const struct level *l, struct cpl_measured_level *out)
 	}
 }
 
-static json_t *level_json(const struct level *l, struct cpl_measured_level *out)
+static json_t *level_json(const struct measured_level *l,
+                          struct cpl_measured_level *out)
 {
 	json_t *sizes = json_array(), *root;
 

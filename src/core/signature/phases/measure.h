@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From transfer times that were measured to commplace-machine(5). */
+/* Making a commplace-machine(5) from transfer times that were measured. */
 #ifndef CPL_SIGNATURE_PHASES_MEASURE_H
 #define CPL_SIGNATURE_PHASES_MEASURE_H
 

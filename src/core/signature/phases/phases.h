@@ -94,9 +94,9 @@ int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
                     struct cpl_phase_call **calls, struct cpl_error *err);
 
 /*
- * As a signature with a phase "phase1", ... each and "rest"; phases NULL: one
- * phase "run" of all that the ranks' totals say. `incomplete` ranks (missing,
- * or ended without MPI_Finalize) are told in "recorded". NULL with err.
+ * Make a signature with phases "phase1", ... and "rest"; phases NULL: one phase
+ * "run" of all that the ranks' totals say. The number of `incomplete` ranks
+ * (missing, or ended without MPI_Finalize) stands in "recorded". NULL with err.
  */
 struct cpl_signature *cpl_phases_signature(const struct cpl_run_events *events,
                                            const struct cpl_phases *phases,

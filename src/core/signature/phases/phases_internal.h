@@ -5,7 +5,8 @@
 
 #include "signature/phases/phases.h"
 
-/* What of one rank is a phase, before and after phases are made one. */
+/* The part of one rank that is a phase, before and after equal phases are
+ * joined. */
 struct phase_segment {
 	int parent;     /* the segment around it; 0, which is no loop, has -1 */
 	int same;       /* an earlier segment that it is one with, or itself */
@@ -22,7 +23,7 @@ struct phase_rank_segments {
 	struct phase_segment *segment; /* [n] */
 	int n;
 	int *of_node; /* [nodes]: segment; a loop that is one: its own */
-	/* [nodes]: the node of a loop of which this one, beside the loop, is a
+	/* [nodes]: the node of a loop of which this one, next to the loop, is a
 	 * round; else itself */
 	int64_t *as_node;
 };

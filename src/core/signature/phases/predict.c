@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum cpl_machine_level level_of(const struct cpl_rank_place *a,
-                                       const struct cpl_rank_place *b)
+static enum cpl_machine_level level_of(const struct cpl_rank_location *a,
+                                       const struct cpl_rank_location *b)
 {
 	if (a->node != b->node && a->router != b->router)
 		return a->group == b->group ? CPL_BY_ROUTER : CPL_BY_GROUP;
@@ -40,7 +40,7 @@ static void add_messages(const struct cpl_machine *machine,
  * most of these. NULL with err: memory. */
 static double *transfers(const struct cpl_comm *comm,
                          const struct cpl_machine *machine,
-                         const struct cpl_rank_place *place, double *most,
+                         const struct cpl_rank_location *place, double *most,
                          struct cpl_error *err)
 {
 	struct work *work = calloc((size_t)comm->ranks + 1, sizeof(*work));
@@ -103,8 +103,8 @@ static int split_ranks(const struct cpl_signature *sig,
 static int predict_phase(const struct cpl_signature *sig,
                          const struct cpl_phases *phases, int k,
                          const struct cpl_machine *machine,
-                         const struct cpl_run_place *here,
-                         const struct cpl_run_place *there,
+                         const struct cpl_run_location *here,
+                         const struct cpl_run_location *there,
                          struct cpl_predicted_phase *out, struct cpl_error *err)
 {
 	const struct cpl_phase *p = &sig->phase[k];
@@ -155,8 +155,8 @@ static int predict_phase(const struct cpl_signature *sig,
 int cpl_predict(const struct cpl_signature *sig,
                 const struct cpl_phases *phases,
                 const struct cpl_machine *machine,
-                const struct cpl_run_place *here,
-                const struct cpl_run_place *there,
+                const struct cpl_run_location *here,
+                const struct cpl_run_location *there,
                 struct cpl_predicted_phase *out, struct cpl_error *err)
 {
 	memset(out, 0, sizeof(*out) * (size_t)sig->n_phases);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the time of phases goes, and what another place of the ranks would make
- * of it (Rangel, Wong, Rexachs, Luque, equations 1 to 3):
+ * Where the time of phases goes, and what it would be with the ranks on other
+ * hosts (Rangel, Wong, Rexachs, Luque, equations 1 to 3):
  *
  *   PET = sum of weight * time;  time = computation + communication;
  *   communication = transfer + idle
@@ -23,14 +23,14 @@
 #include "signature/phases/phases.h"
 
 /* Where a rank runs; equal numbers: the same. */
-struct cpl_rank_place {
+struct cpl_rank_location {
 	int node, socket;  /* sockets of other nodes have other numbers */
 	int router, group; /* 0 of all where the network is not known */
 };
 
 /* Where a run's ranks are. */
-struct cpl_run_place {
-	const struct cpl_rank_place *rank; /* [ranks] */
+struct cpl_run_location {
+	const struct cpl_rank_location *rank; /* [ranks] */
 	/* Seconds that one execution of each phase takes on the links at the
 	 * least, [n_phases]; NULL: the network is not known. */
 	const double *network;
@@ -56,13 +56,13 @@ struct cpl_predicted_phase {
 int cpl_predict(const struct cpl_signature *sig,
                 const struct cpl_phases *phases,
                 const struct cpl_machine *machine,
-                const struct cpl_run_place *here,
-                const struct cpl_run_place *there,
+                const struct cpl_run_location *here,
+                const struct cpl_run_location *there,
                 struct cpl_predicted_phase *out, struct cpl_error *err);
 void cpl_predict_free(struct cpl_predicted_phase *phase, int n);
 
-/* Does a rank wait, which is idle for more than half of what the one with most
- * is, and a twentieth of the phase? */
+/* Does a rank wait? It does if it is idle for more than half as long as the one
+ * that is idle most, and for more than a twentieth of the phase. */
 bool cpl_predict_waits(const struct cpl_predicted_phase *phase, int rank);
 
 #endif

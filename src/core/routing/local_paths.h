@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The shortest paths inside a group of a dragonfly, whose rows and columns are
+ * all-to-all. */
+#ifndef CPL_ROUTING_LOCAL_PATHS_H
+#define CPL_ROUTING_LOCAL_PATHS_H
+
+#include "network/dragonfly/group.h"
+
+/* Links of such paths, over both corners where there are two. */
+#define CPL_LOCAL_LINKS 4
+/* Links of the paths over one link between two groups. */
+#define CPL_GROUP_LINKS (2 * CPL_LOCAL_LINKS + 1)
+
+/*
+ * Evenly over the shortest paths from one row and column to another, as a list
+ * of links with their parts of `part`; how many. O(1).
+ */
+static inline int cpl_local_links(const struct cpl_local_group *g, int from_row,
+                                  int from_column, int to_row, int to_column,
+                                  double part, struct cpl_share *share)
+{
+	bool turns = from_row != to_row && from_column != to_column;
+	int n = 0;
+
+	if (turns)
+		part /= 2;
+	if (from_column != to_column)
+		share[n++] = (struct cpl_share){
+		        (int)cpl_local_row(g, from_row, from_column, to_column),
+		        part};
+	if (turns)
+		share[n++] = (struct cpl_share){
+		        (int)cpl_local_column(g, from_row, to_column, to_row),
+		        part};
+	if (from_row != to_row)
+		share[n++] = (struct cpl_share){
+		        (int)cpl_local_column(g, from_row, from_column, to_row),
+		        part};
+	if (turns)
+		share[n++] = (struct cpl_share){
+		        (int)cpl_local_row(g, to_row, from_column, to_column),
+		        part};
+	return n;
+}
+
+#endif

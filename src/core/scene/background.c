@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "scene/background.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic/load_blocks.h"
+
+struct head {
+	struct cpl_job_load *job; /* NULL: nobody is on the link */
+	int at;
+};
+
+/* The rates times seconds. */
+struct during {
+	double seconds; /* 0: free */
+	uint64_t used;  /* larger: later */
+	struct cpl_load load;
+};
+
+struct cpl_background {
+	const struct cpl_network *net;
+	int n_jobs;
+	struct cpl_job_load *first; /* of these, by id */
+	struct head *head;          /* by link */
+	struct cpl_load bytes, rates;
+	struct during during[CPL_BACKGROUND_TIMES];
+	uint64_t clock;
+};
+
+static int gather(const double *value, int64_t n, int64_t first,
+                  struct cpl_job_link *out)
+{
+	int used = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		if (value[i] == 0)
+			continue;
+		if (out)
+			out[used] = (struct cpl_job_link){
+			        .bytes = value[i], .link = (int)(first + i)};
+		used++;
+	}
+	return used;
+}
+
+struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
+                                      const struct cpl_load *load,
+                                      double period, struct cpl_error *err)
+{
+	int64_t links = net->n_links, nodes = cpl_network_port_cables(net);
+	size_t n = (size_t)gather(load->link, links, 0, NULL) +
+	           (size_t)gather(load->injection, nodes, 0, NULL) +
+	           (size_t)gather(load->ejection, nodes, 0, NULL);
+	struct cpl_job_load *job = malloc(sizeof(*job) + n * sizeof(*job->on));
+
+	if (!job) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	*job = (struct cpl_job_load){
+	        .period = period > 0 ? period : cpl_load_seconds(load, net)};
+	job->n_links += gather(load->link, links, 0, job->on);
+	job->n_links +=
+	        gather(load->injection, nodes, links, job->on + job->n_links);
+	job->n_links += gather(load->ejection, nodes, links + nodes,
+	                       job->on + job->n_links);
+	return job;
+}
+
+struct cpl_job_load *cpl_job_load_of(struct cpl_workload *workload,
+                                     const struct cpl_network *net,
+                                     const struct cpl_job *placed,
+                                     double period, struct cpl_error *err)
+{
+	cpl_workload_clear(workload, NULL);
+	if (cpl_workload_add(workload, placed, err) < 0 ||
+	    cpl_workload_solve(workload, err))
+		return NULL;
+	return cpl_job_load_new(net, cpl_workload_load(workload), period, err);
+}
+
+struct cpl_job_load *cpl_job_load_of_rates(const struct cpl_times_rate *rate,
+                                           int64_t n, struct cpl_error *err)
+{
+	struct cpl_job_load *job =
+	        malloc(sizeof(*job) + (size_t)n * sizeof(*job->on));
+
+	if (!job) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	*job = (struct cpl_job_load){.period = 1, .n_links = (int)n};
+	for (int64_t i = 0; i < n; i++)
+		job->on[i] = (struct cpl_job_link){.bytes = rate[i].rate,
+		                                   .link = (int)rate[i].link};
+	return job;
+}
+
+/* With what it comes to, kept by blocks. */
+static int open_load(struct cpl_load *load, const struct cpl_network *net,
+                     struct cpl_error *err)
+{
+	if (cpl_load_init(load, net, err))
+		return -1;
+	load->blocks = cpl_load_blocks_new(net, load, err);
+	if (load->blocks)
+		return 0;
+	cpl_load_free(load);
+	return -1;
+}
+
+struct cpl_background *cpl_background_new(const struct cpl_network *net,
+                                          struct cpl_error *err)
+{
+	size_t links = (size_t)cpl_times_links(net);
+	struct cpl_background *background = calloc(1, sizeof(*background));
+
+	if (!background) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	background->net = net;
+	background->head = calloc(links, sizeof(*background->head));
+	if (!background->head)
+		cpl_fail_memory(err);
+	if (background->head && !open_load(&background->bytes, net, err) &&
+	    !open_load(&background->rates, net, err))
+		return background;
+	cpl_background_free(background);
+	return NULL;
+}
+
+void cpl_background_free(struct cpl_background *background)
+{
+	if (!background)
+		return;
+	for (int i = 0; i < CPL_BACKGROUND_TIMES; i++)
+		cpl_load_free(&background->during[i].load);
+	cpl_load_free(&background->bytes);
+	cpl_load_free(&background->rates);
+	free(background->head);
+	free(background);
+}
+
+static void set(const struct cpl_network *net, struct cpl_load *load, int link,
+                double bytes)
+{
+	*cpl_times_at(load, link) = bytes;
+	cpl_load_blocks_changed(load->blocks, link);
+}
+
+/* Add up the jobs of a link. */
+static void sum_up(struct cpl_background *b, int link)
+{
+	struct head at = b->head[link];
+	double bytes = 0, rate = 0;
+
+	while (at.job) {
+		const struct cpl_job_link *on = &at.job->on[at.at];
+
+		bytes += on->bytes;
+		rate += on->bytes / at.job->period;
+		at = (struct head){on->next, on->next_at};
+	}
+	set(b->net, &b->bytes, link, bytes);
+	set(b->net, &b->rates, link, rate);
+	for (int i = 0; i < CPL_BACKGROUND_TIMES; i++)
+		if (b->during[i].seconds > 0)
+			set(b->net, &b->during[i].load, link,
+			    rate * b->during[i].seconds);
+}
+
+/* The first on a link that is not below this id, and who is before it, if
+ * anybody. */
+static struct head find(const struct cpl_background *b, int link, int64_t id,
+                        struct cpl_job_link **before)
+{
+	struct head at = b->head[link];
+
+	*before = NULL;
+	while (at.job && at.job->id < id) {
+		*before = &at.job->on[at.at];
+		at = (struct head){(*before)->next, (*before)->next_at};
+	}
+	return at;
+}
+
+static void put_head(struct cpl_background *b, int link,
+                     struct cpl_job_link *before, struct head at)
+{
+	if (!before) {
+		b->head[link] = at;
+		return;
+	}
+	before->next = at.job;
+	before->next_at = at.at;
+}
+
+/* Where the job stands, or is to stand, by id. */
+static struct cpl_job_load **listed(struct cpl_background *b, int64_t id)
+{
+	struct cpl_job_load **at = &b->first;
+
+	while (*at && (*at)->id < id)
+		at = &(*at)->after;
+	return at;
+}
+
+void cpl_background_add(struct cpl_background *b, struct cpl_job_load *job)
+{
+	struct cpl_job_load **at = listed(b, job->id);
+
+	if (job->counted)
+		return;
+	job->counted = true;
+	job->after = *at;
+	*at = job;
+	b->n_jobs++;
+	for (int i = 0; i < job->n_links; i++) {
+		struct cpl_job_link *on = &job->on[i], *before;
+		struct head next = find(b, on->link, job->id, &before);
+
+		on->next = next.job;
+		on->next_at = next.at;
+		put_head(b, on->link, before, (struct head){job, i});
+		sum_up(b, on->link);
+	}
+}
+
+void cpl_background_remove(struct cpl_background *b, struct cpl_job_load *job)
+{
+	if (!job->counted)
+		return;
+	job->counted = false;
+	*listed(b, job->id) = job->after;
+	b->n_jobs--;
+	for (int i = 0; i < job->n_links; i++) {
+		struct cpl_job_link *on = &job->on[i], *before;
+
+		find(b, on->link, job->id, &before);
+		put_head(b, on->link, before,
+		         (struct head){on->next, on->next_at});
+		sum_up(b, on->link);
+	}
+}
+
+int cpl_background_jobs(const struct cpl_background *background)
+{
+	return background->n_jobs;
+}
+
+struct cpl_job_load *
+cpl_background_first(const struct cpl_background *background)
+{
+	return background->first;
+}
+
+struct cpl_harm *cpl_background_harm(const struct cpl_background *b,
+                                     const struct cpl_network *net,
+                                     struct cpl_error *err)
+{
+	struct cpl_harm *harm = cpl_harm_new(net, err);
+	const struct cpl_job_load *job = b ? b->first : NULL;
+
+	for (; harm && job; job = job->after) {
+		cpl_harm_job(harm);
+		for (int k = 0; k < job->n_links; k++)
+			if (job->on[k].bytes > 0 &&
+			    cpl_harm_add(harm, job->on[k].link,
+			                 job->on[k].bytes / job->period, err))
+				goto fail;
+	}
+	if (!harm || !cpl_harm_ready(harm, err))
+		return harm;
+fail:
+	cpl_harm_free(harm);
+	return NULL;
+}
+
+const struct cpl_load *
+cpl_background_bytes(const struct cpl_background *background)
+{
+	return &background->bytes;
+}
+
+const struct cpl_load *
+cpl_background_rates(const struct cpl_background *background)
+{
+	return &background->rates;
+}
+
+/* The one of these seconds, or else the one not used for longest. */
+static struct during *lately(struct cpl_background *b, double seconds)
+{
+	struct during *found = &b->during[0];
+
+	for (int i = 0; i < CPL_BACKGROUND_TIMES; i++) {
+		if (b->during[i].seconds == seconds)
+			return &b->during[i];
+		if (b->during[i].used < found->used)
+			found = &b->during[i];
+	}
+	return found;
+}
+
+const struct cpl_load *cpl_background_during(struct cpl_background *b,
+                                             double seconds,
+                                             struct cpl_error *err)
+{
+	struct during *found = lately(b, seconds);
+	struct cpl_load *load = &found->load;
+
+	if (seconds == 1)
+		return &b->rates;
+	found->used = ++b->clock;
+	if (found->seconds == seconds)
+		return load;
+	found->seconds = 0;
+	if (!load->link && cpl_load_init(load, b->net, err))
+		return NULL;
+	cpl_load_scale(load, &b->rates, seconds, b->net);
+	cpl_load_blocks_free(load->blocks);
+	load->blocks = cpl_load_blocks_new(b->net, load, err);
+	if (!load->blocks)
+		return NULL;
+	found->seconds = seconds;
+	return load;
+}

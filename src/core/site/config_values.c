@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "site/config_values.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/suggest.h"
+#include "binding/binding.h"
+#include "mapping/mapping.h"
+#include "placement/cut.h"
+#include "signature/install.h"
+#include "signature/signature.h"
+#include "site/user_dir.h"
+
+#define MAX_DECISION_MS 60000
+
+static int set_text(struct config_parser *p, char **out, const char *value)
+{
+	free(*out);
+	*out = strdup(value);
+	return *out ? 0 : cpl_fail_memory(p->err);
+}
+
+int config_set_text_of(struct config_parser *p, void *field, const char *value)
+{
+	return set_text(p, field, value);
+}
+
+int config_set_path(struct config_parser *p, void *field, const char *value)
+{
+	if (value[0] != '/')
+		return cpl_fail(p->err, " is a relative path; give one that "
+		                        "starts with /");
+	return set_text(p, field, value);
+}
+
+int config_set_user_dir(struct config_parser *p, void *field, const char *value)
+{
+	char **out = field;
+
+	if (!cpl_is_none(value))
+		return cpl_user_dir_check(value, p->err) ||
+		                       set_text(p, out, value)
+		               ? -1
+		               : 0;
+	free(*out);
+	*out = NULL;
+	return 0;
+}
+
+/* Index of value in words, or -1 with err that lists them. */
+static int choice(struct config_parser *p, const char *value)
+{
+	const char *const *words = p->rule->words;
+	char list[256] = "";
+
+	for (int i = 0; words[i]; i++) {
+		size_t n = strlen(list);
+
+		if (!strcasecmp(value, words[i]))
+			return i;
+		snprintf(list + n, sizeof(list) - n, "%s%s",
+		         i == 0         ? ""
+		         : words[i + 1] ? ", "
+		                        : " or ",
+		         words[i]);
+	}
+	return cpl_fail(p->err, " is not known; use %s", list);
+}
+
+int config_set_choice(struct config_parser *p, void *field, const char *value)
+{
+	int i = choice(p, value);
+
+	if (i >= 0)
+		memcpy(field, &i, sizeof(i));
+	return i < 0 ? -1 : 0;
+}
+
+int config_set_flag(struct config_parser *p, void *field, const char *value)
+{
+	int i = choice(p, value);
+
+	*(bool *)field = i == 1;
+	return i < 0 ? -1 : 0;
+}
+
+int config_set_uint64(struct config_parser *p, void *field, const char *value)
+{
+	uint64_t v, low = p->rule->low, high = p->rule->high;
+	char *end;
+
+	errno = 0;
+	v = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end)
+		return cpl_fail(p->err, " is not a whole number");
+	if (errno || v < low || v > high)
+		return cpl_fail(p->err, " must lie in %llu to %llu",
+		                (unsigned long long)low,
+		                (unsigned long long)high);
+	*(uint64_t *)field = v;
+	return 0;
+}
+
+int config_set_int(struct config_parser *p, void *field, const char *value)
+{
+	uint64_t v;
+
+	if (config_set_uint64(p, &v, value))
+		return -1;
+	*(int *)field = (int)v;
+	return 0;
+}
+
+int config_set_time(struct config_parser *p, void *field, const char *value)
+{
+	char number[16];
+	size_t n = strspn(value, "0123456789");
+	const char *unit = value + n;
+	uint64_t scale = 1, v;
+
+	if (!strcasecmp(unit, "s"))
+		scale = 1000;
+	else if (*unit && strcasecmp(unit, "ms"))
+		n = 0;
+	if (n == 0 || n >= sizeof(number))
+		return cpl_fail(p->err,
+		                " is not a time; use milliseconds such as 200 "
+		                "or 200ms, or seconds such as 2s");
+	memcpy(number, value, n);
+	number[n] = '\0';
+	v = strtoull(number, NULL, 10);
+	if (v < 1 || v > MAX_DECISION_MS / scale)
+		return cpl_fail(p->err, " must lie in 1ms to 60s");
+	*(int *)field = (int)(v * scale);
+	return 0;
+}
+
+/* The command may have it; commplaced reads the same file. */
+static int refuse_lacking(struct config_parser *p, const char *value)
+{
+	size_t n = strcspn(value, ":");
+
+	return cpl_registry_find(&cpl_mappers_lacking, value, n, NULL, NULL)
+	               ? cpl_fail(p->err,
+	                          "commplaced lacks %.*s; use best, or build "
+	                          "commplace with --enable-lab-mappers",
+	                          (int)n, value)
+	               : 0;
+}
+
+static int refuse_scotch(struct config_parser *p, const char *value)
+{
+	return strcasecmp(value, "scotch")
+	               ? 0
+	               : cpl_fail(p->err, "the plugins lack scotch; use best");
+}
+
+int config_set_policy(struct config_parser *p, void *field, const char *value)
+{
+	if (cpl_is_none(value))
+		return set_text(p, field, CPL_NONE);
+	return p->names && p->names->policy(p, value)
+	               ? -1
+	               : set_text(p, field, value);
+}
+
+int config_set_mapping(struct config_parser *p, void *field, const char *value)
+{
+	return refuse_lacking(p, value) || refuse_scotch(p, value) ||
+	                       (p->names && p->names->mapping(p, value))
+	               ? -1
+	               : set_text(p, field, value);
+}
+
+int config_set_order(struct config_parser *p, void *field, const char *value)
+{
+	if (cpl_is_none(value))
+		return set_text(p, field, CPL_NONE);
+	return p->names && p->names->order(p, value)
+	               ? -1
+	               : set_text(p, field, value);
+}
+
+/* Whether the routing suits the network is known once that is loaded. */
+int config_set_routing(struct config_parser *p, void *field, const char *value)
+{
+	return p->names && p->names->routing(p, value)
+	               ? -1
+	               : set_text(p, field, value);
+}
+
+int config_set_binding(struct config_parser *p, void *field, const char *value)
+{
+	if (cpl_is_none(value))
+		return set_text(p, field, CPL_NONE);
+	if (refuse_scotch(p, value) || !cpl_binder_find(value, p->err))
+		return -1;
+	return set_text(p, field, value);
+}
+
+int config_set_objective(struct config_parser *p, void *field,
+                         const char *value)
+{
+	return cpl_objective_parse(value, field, p->err);
+}
+
+int config_set_override(struct config_parser *p, void *field, const char *value)
+{
+	static const char *const names[] = {"profile", "policy", "mapping"};
+	const char *word = value;
+	int may = 0;
+
+	if (!strcasecmp(value, "all")) {
+		may = CPL_MAY_ALL;
+	} else if (!cpl_is_none(value)) {
+		for (;;) {
+			size_t n = strcspn(word, ",");
+			int i = 0;
+
+			while (i < 3 && (strlen(names[i]) != n ||
+			                 strncasecmp(names[i], word, n)))
+				i++;
+			if (i == 3)
+				return cpl_fail(p->err,
+				                ": \"%.*s\" is not known; use "
+				                "all, none, or a list of "
+				                "profile, policy and mapping",
+				                (int)n, word);
+			if (may & 1 << i)
+				return cpl_fail(p->err, " names %s twice",
+				                names[i]);
+			may |= 1 << i;
+			if (!word[n])
+				break;
+			word += n + 1;
+		}
+	}
+	*(int *)field = may;
+	return 0;
+}
+
+_Static_assert(CPL_MAY_PROFILE == 1 << 0 && CPL_MAY_POLICY == 1 << 1 &&
+                       CPL_MAY_MAPPING == 1 << 2,
+               "the order of names");
+
+/* Whether the network has such units is known once it is loaded. */
+int config_set_units(struct config_parser *p, void *field, const char *value)
+{
+	if (cpl_is_none(value))
+		return set_text(p, field, CPL_NONE);
+	if (!cpl_cut_is_spelled(value))
+		return cpl_fail(p->err, " is no name of units; use none, "
+		                        "router, chassis, group or another "
+		                        "level, a number from 1, or boxes such "
+		                        "as 4x4x2");
+	return set_text(p, field, value);
+}
+
+/* Whether a job's name makes one of a profile is known once there is the
+ * job. */
+int config_set_record(struct config_parser *p, void *field, const char *value)
+{
+	char name[CPL_PROFILE_NAME_MAX + 1];
+
+	if (cpl_is_none(value))
+		return set_text(p, field, CPL_NONE);
+	if (cpl_record_name(value, "x", name, sizeof(name), p->err))
+		return -1;
+	return set_text(p, field, value);
+}
+
+/* Entries separated by commas, none empty. */
+int config_set_list(struct config_parser *p, void *field, const char *value)
+{
+	const char *list = value;
+	char entry[2];
+
+	while (cpl_config_next(&list, entry, sizeof(entry)))
+		if (!*entry)
+			return cpl_fail(p->err, " has an empty entry");
+	return set_text(p, field, value);
+}
+
+/* "64", "64-", "64-512", "-512"; the low end is 1 or more. */
+int config_set_range(struct config_parser *p, void *field, const char *value)
+{
+	struct cpl_range *range = field;
+	size_t low = strspn(value, "0123456789");
+	bool to = value[low] == '-';
+	const char *second = value + low + to;
+	size_t high = strspn(second, "0123456789");
+
+	if (low > 8 || high > 8 || second[high] || (!to && high) ||
+	    low + high == 0)
+		return cpl_fail(p->err, " is not a number of nodes or a range "
+		                        "such as 64-512, 64- or -512");
+	range->low = low ? atoi(value) : 1;
+	range->high = !to ? range->low : high ? atoi(second) : INT32_MAX;
+	if (range->low < 1 || range->low > range->high)
+		return cpl_fail(p->err, " is a range that holds no number of "
+		                        "nodes");
+	return 0;
+}
+
+int config_set_profile(struct config_parser *p, void *field, const char *value)
+{
+	if (cpl_profile_name_check(value, p->err))
+		return -1;
+	return set_text(p, field, value);
+}
+
+bool cpl_config_next(const char **list, char *text, size_t size)
+{
+	size_t n;
+
+	if (!*list)
+		return false;
+	n = strcspn(*list, ",");
+	snprintf(text, size, "%.*s", (int)n, *list);
+	*list = (*list)[n] ? *list + n + 1 : NULL;
+	return true;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine's ledger: the jobs that run and what they put on the links. It
+ * knows nothing of what is decided. All of it is read and changed with the
+ * engine's `api` held, but for `on_worker`, which is the worker's.
+ */
+#ifndef CPL_SITE_ENGINE_LEDGER_H
+#define CPL_SITE_ENGINE_LEDGER_H
+
+#include "scene/scene.h"
+#include "site/engine_clerk.h"
+#include "traffic/times.h"
+#include "traffic/workload.h"
+
+/* How ranks were mapped for a step of other counts than the job's layout has:
+ * the next ones of that shape follow it. */
+struct step_order {
+	int n_hosts, ranks;
+	int *node, *slots; /* [n_hosts] */
+	int *rank_host;    /* [ranks] position in node[] */
+};
+
+struct running {
+	int64_t id;
+	struct cpl_record *record; /* hosts and layout */
+	bool traffic; /* it has a profile that fits, as far as is known */
+	struct cpl_profile *profile; /* held until the load is made, or NULL */
+	bool has_layout;             /* steps follow it */
+	bool ordered;   /* any step's ranks are laid along the network */
+	bool own_order; /* but rank_host is how its user runs it */
+	int *plan; /* [ranks] ours meanwhile, as rank_host; NULL: not known */
+	bool suspended;            /* no load, until it goes on */
+	bool load_made;            /* for the snapshot in force: */
+	struct cpl_job_load *load; /* NULL: it has none, or not yet */
+	struct making *making;     /* its load, under way, or NULL */
+	struct step_order step;    /* the last one; no ranks: none */
+};
+
+/* What loads of jobs are made with, by one thread at a time. */
+struct load_scratch {
+	struct snapshot *snapshot; /* that it is for; a reference, or NULL */
+	struct cpl_workload *workload;
+};
+
+struct ledger {
+	struct clerk *clerk; /* of the same engine */
+	struct snapshot
+	        *snapshot;       /* that loads are for; a reference, or NULL */
+	struct running *running; /* in id order */
+	int n_running, max_running;
+	struct cpl_scene scene; /* of the snapshot, with their loads */
+	bool settled;   /* it is complete; else jobs are to be looked at */
+	uint64_t state; /* another number: the scene is another */
+	struct load_scratch on_caller, on_worker;
+	struct cpl_engine_live *live; /* [n_live] of the last restore, by id */
+	int n_live;
+	bool restore_waits, was_restored;
+	bool in_charge; /* of the jobs, which a backup in standby is not */
+};
+
+/* engine_running.c */
+
+void engine_step_order_free(struct step_order *order);
+
+struct running *engine_running_find(const struct ledger *ledger, int64_t id);
+/* Takes record and the profile's reference, also when it fails. */
+struct running *engine_running_add(struct ledger *ledger,
+                                   struct cpl_record *record,
+                                   struct cpl_profile *profile);
+void engine_running_remove(struct ledger *ledger, struct running *job);
+/* Of struct cpl_engine_live, by id: for qsort and bsearch. */
+int engine_live_order(const void *a, const void *b);
+/* Remove those that are not to be kept. O(running), besides their loads. */
+void engine_running_keep(struct ledger *ledger,
+                         bool (*keep)(void *arg, int64_t id), void *arg);
+/* A reference to the job's profile, out of the store if need be. NULL with
+ * err. */
+struct cpl_profile *engine_running_profile(const struct ledger *ledger,
+                                           const struct running *job,
+                                           int64_t deadline,
+                                           struct cpl_error *err);
+/* The same for a step of so many ranks (0: those of the profile) that wants it,
+ * or where its job (may be NULL) holds none, or another one,
+ * engine_find_profile.
+ */
+void engine_step_profile(struct clerk *clerk, const struct running *job,
+                         const struct cpl_config *config,
+                         const struct cpl_job_facts *facts,
+                         const struct cpl_resolved *want, int ranks,
+                         int64_t deadline, struct cpl_store_answer *answer);
+void engine_ledger_free(struct ledger *ledger);
+/* The job's ranks run elsewhere: its load is made anew. */
+void engine_running_changed(struct ledger *ledger, struct running *job);
+/* It begins or ceases to stand still: the load that it has counts, or not. -1
+ * with err (memory): it is to be made anew. */
+int engine_running_count(struct ledger *ledger, struct running *job,
+                         struct cpl_error *err);
+/* Have the worker make the loads that are missing. 0; 1: profiles of some are
+ * still being read, for another call; -1 with err (memory). */
+int engine_running_begin(struct ledger *ledger, struct cpl_error *err);
+/* The network is that of another snapshot: all loads are to be made anew, by
+ * engine_running_begin or the next decision. */
+void engine_running_stale(struct ledger *ledger, struct snapshot *snapshot);
+/*
+ * The scene with the loads of all that run; NULL with err when memory is out or
+ * the deadline (ns) passed before they were made. Of a job whose profile has no
+ * times the bytes are sent in the time that its busiest link takes for them.
+ * Notes the jobs counted in the record (NULL: nowhere). O(running jobs), and of
+ * jobs that are new or gone O(their links * jobs on them).
+ */
+struct cpl_scene *engine_scene(struct ledger *ledger, struct cpl_record *record,
+                               int64_t deadline, struct cpl_error *err);
+/* A job of this profile (NULL: it has none) in it. */
+struct cpl_scene_job engine_scene_job(const struct cpl_profile *profile,
+                                      int ranks_per_node);
+
+/* engine_loads.c: the load of a job, made by the worker or by the first who
+ * needs it. */
+
+/*
+ * By the record's layout and that profile, whose reference it takes. NULL with
+ * err: memory, or a host that is not in the network.
+ */
+struct making *engine_load_begin(struct ledger *ledger,
+                                 const struct cpl_record *record,
+                                 struct cpl_profile *profile,
+                                 struct cpl_error *err);
+/* Wait for it until the deadline, or make it. True: *load is it, or NULL with
+ * err (memory). False with err: the deadline. */
+bool engine_load_end(struct ledger *ledger, struct making *making,
+                     int64_t deadline, struct cpl_job_load **load,
+                     struct cpl_error *err);
+/* NULL is allowed. */
+void engine_load_drop(struct ledger *ledger, struct making *making);
+void engine_load_scratch_free(struct load_scratch *scratch);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of slurmctld's end share. */
+#ifndef CPL_DOOR_CLIENT_INTERNAL_H
+#define CPL_DOOR_CLIENT_INTERNAL_H
+
+#include "door/client.h"
+
+/* What commplaced may ask back during a call (NULL: nothing), and where the job
+ * has its nodes from so far. */
+struct asked {
+	const struct cpl_engine_scheduler *scheduler;
+	const struct cpl_engine_allocation *allocation;
+	int n_hosts, questions;
+	enum cpl_engine_answer got;
+};
+
+/* May that be asked now? Where the job has its nodes only what would have been.
+ */
+bool door_may_ask(struct asked *asked, enum cpl_door_kind kind);
+/* Answer a question that may be asked: `in` is what it came with. O(hosts), or
+ * as the scheduler's call. */
+void door_reply(struct asked *asked, enum cpl_door_kind kind,
+                struct cpl_unpacker *in, struct cpl_packer *o);
+
+/* Where the job of that id is, or would be. O(log jobs). */
+bool door_live_find(const struct cpl_engine *engine, int64_t id, int *at);
+/* Where memory is out, the next commplaced does not take the job's record back.
+ * Ids mostly go up: O(1), else O(jobs). */
+void door_live_add(struct cpl_engine *engine, int64_t id, bool suspended);
+void door_live_remove(struct cpl_engine *engine, int64_t id);
+void door_put_live(struct cpl_packer *o, const struct cpl_engine_live *job,
+                   int n);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The jobs that run, for a commplaced in the place of another. */
+#include "door/client_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool door_live_find(const struct cpl_engine *engine, int64_t id, int *at)
+{
+	int low = 0, high = engine->n_live;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+
+		if (engine->live[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*at = low;
+	return low < engine->n_live && engine->live[low].id == id;
+}
+
+void door_live_add(struct cpl_engine *engine, int64_t id, bool suspended)
+{
+	struct cpl_engine_live *more;
+	int at, most;
+
+	if (!door_live_find(engine, id, &at)) {
+		if (engine->n_live == engine->max_live) {
+			most = 2 * engine->max_live + 64;
+			more = realloc(engine->live,
+			               (size_t)most * sizeof(*more));
+			if (!more)
+				return;
+			engine->live = more;
+			engine->max_live = most;
+		}
+		memmove(engine->live + at + 1, engine->live + at,
+		        (size_t)(engine->n_live++ - at) *
+		                sizeof(*engine->live));
+	}
+	engine->live[at] = (struct cpl_engine_live){id, suspended};
+}
+
+void door_live_remove(struct cpl_engine *engine, int64_t id)
+{
+	int at;
+
+	if (door_live_find(engine, id, &at))
+		memmove(engine->live + at, engine->live + at + 1,
+		        (size_t)(--engine->n_live - at) *
+		                sizeof(*engine->live));
+}
+
+void door_put_live(struct cpl_packer *o, const struct cpl_engine_live *job,
+                   int n)
+{
+	cpl_put_number(o, (uint64_t)n);
+	for (int i = 0; i < n; i++) {
+		cpl_form_put_signed(o, job[i].id);
+		cpl_put_number(o, job[i].suspended);
+	}
+}

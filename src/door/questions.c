@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What commplaced asks of slurmctld within a call. Nothing that it says is
+ * trusted. */
+#include "door/client_internal.h"
+
+#include <stdlib.h>
+
+/* More than an engine asks in a call: CPL_ENGINE_TRIES times for nodes, and for
+ * narrower ones, and what comes before and after. */
+#define QUESTIONS 16
+
+/* Into *host, checked: indexes of hosts, each once. How many, or -1. */
+static int get_hosts(struct cpl_unpacker *in, int n_hosts, int **host)
+{
+	int n;
+	unsigned char *seen = calloc((size_t)n_hosts + 1, 1);
+
+	*host = cpl_form_get_ints(in, &n);
+	for (int i = 0; *host && seen && i < n; i++)
+		if ((*host)[i] < 0 || (*host)[i] >= n_hosts ||
+		    seen[(*host)[i]]++)
+			in->bad = true;
+	if (!seen)
+		in->bad = true;
+	free(seen);
+	return in->bad ? -1 : n;
+}
+
+static void measure(const struct asked *asked, struct cpl_packer *o)
+{
+	size_t n = (size_t)asked->n_hosts;
+	uint32_t *cpus = calloc(n + 1, sizeof(*cpus));
+	uint64_t *rank = calloc(n + 1, sizeof(*rank));
+	uint64_t *wide = calloc(n + 1, sizeof(*wide));
+	const struct cpl_engine_scheduler *s = asked->scheduler;
+	bool done = cpus && rank && wide && !s->measure(s->arg, cpus, rank);
+
+	cpl_put_number(o, done);
+	for (size_t i = 0; done && i < n; i++)
+		wide[i] = cpus[i];
+	if (done) {
+		cpl_form_put_runs(o, wide, (int)n);
+		cpl_form_put_runs(o, rank, (int)n);
+	}
+	free(cpus);
+	free(rank);
+	free(wide);
+}
+
+static void offer_nodes(struct asked *asked, struct cpl_unpacker *in,
+                        struct cpl_packer *o)
+{
+	const struct cpl_engine_scheduler *s = asked->scheduler;
+	int *host, n = get_hosts(in, asked->n_hosts, &host);
+	bool taken = n > 0 && s->place(s->arg, host, n);
+
+	if (taken)
+		asked->got = CPL_ENGINE_PLACED;
+	cpl_put_number(o, taken);
+	free(host);
+}
+
+/* The hosts that it clears. */
+static void narrow(const struct asked *asked, struct cpl_packer *o)
+{
+	const struct cpl_engine_scheduler *s = asked->scheduler;
+	size_t n = (size_t)asked->n_hosts;
+	uint32_t *cpus = malloc((n + 1) * sizeof(*cpus));
+	int *host = malloc((n + 1) * sizeof(*host)), many = 0;
+
+	for (size_t i = 0; cpus && i < n; i++)
+		cpus[i] = 1;
+	if (cpus && host)
+		s->narrow(s->arg, cpus);
+	for (size_t i = 0; cpus && host && i < n; i++)
+		if (!cpus[i])
+			host[many++] = (int)i;
+	cpl_form_put_ints(o, host, many);
+	free(cpus);
+	free(host);
+}
+
+/* Of stock() or compare(). */
+static void stock(struct asked *asked, enum cpl_door_kind kind,
+                  struct cpl_unpacker *in, struct cpl_packer *o)
+{
+	const struct cpl_engine_scheduler *s = asked->scheduler;
+	bool wanted = cpl_get_int(in, 1) || kind == CPL_DOOR_COMPARE;
+	int *host = wanted ? calloc((size_t)asked->n_hosts + 1, sizeof(*host))
+	                   : NULL;
+	int n = 0;
+
+	if (kind == CPL_DOOR_STOCK) {
+		n = s->stock(s->arg, host);
+		asked->got = CPL_ENGINE_STOCK;
+	} else if (host) {
+		n = s->compare(s->arg, host);
+	}
+	cpl_put_number(o, (uint64_t)(n > 0 ? n : 0));
+	cpl_form_put_ints(o, host, host && n > 0 ? n : 0);
+	free(host);
+}
+
+static void lay_out(const struct asked *asked, struct cpl_unpacker *in,
+                    struct cpl_packer *o)
+{
+	const struct cpl_engine_allocation *a = asked->allocation;
+	int ranks = cpl_get_int(in, INT32_MAX);
+	/* It asks for the ranks of the job or of its profile: not for more than
+	 * the engine places jobs with. */
+	int *host = ranks > 0 && ranks <= CPL_DOOR_MOST_RANKS
+	                    ? malloc((size_t)ranks * sizeof(*host))
+	                    : NULL;
+	bool done = host && a->layout && !a->layout(a->arg, ranks, host);
+
+	cpl_form_put_ints(o, host, done ? ranks : 0);
+	free(host);
+}
+
+bool door_may_ask(struct asked *asked, enum cpl_door_kind kind)
+{
+	if (++asked->questions > QUESTIONS)
+		return false;
+	switch (kind) {
+	case CPL_DOOR_COMPARE:
+		return asked->scheduler;
+	case CPL_DOOR_LAYOUT:
+		return asked->allocation;
+	case CPL_DOOR_MEASURE:
+	case CPL_DOOR_PLACE:
+	case CPL_DOOR_NARROW:
+	case CPL_DOOR_STOCK:
+		return asked->scheduler && asked->got == CPL_ENGINE_NONE;
+	default:
+		return false;
+	}
+}
+
+void door_reply(struct asked *asked, enum cpl_door_kind kind,
+                struct cpl_unpacker *in, struct cpl_packer *o)
+{
+	switch (kind) {
+	case CPL_DOOR_MEASURE:
+		measure(asked, o);
+		break;
+	case CPL_DOOR_PLACE:
+		offer_nodes(asked, in, o);
+		break;
+	case CPL_DOOR_NARROW:
+		narrow(asked, o);
+		break;
+	case CPL_DOOR_LAYOUT:
+		lay_out(asked, in, o);
+		break;
+	default:
+		stock(asked, kind, in, o);
+	}
+}
