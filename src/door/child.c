@@ -80,33 +80,60 @@ static int greet(struct cpl_engine *engine)
 	return rc;
 }
 
-char *cpl_door_decider(const char *config_path)
+/* The value of a key on the line, for the caller to free(). NULL: it is another
+ * line. */
+static char *value_on(const char *line, const char *key)
 {
-	static const char key[] = "Decider";
-	size_t length;
-	char *text = cpl_file_read(config_path, CONFIG_BYTES, &length, NULL);
-	char *found = NULL;
+	size_t n = strlen(key);
 
+	line += strspn(line, " \t");
+	if (strncasecmp(line, key, n) != 0 || line[n] != '=')
+		return NULL;
+	line += n + 1;
+	return strndup(line, strcspn(line, " \t\r#"));
+}
+
+/* Of a time, 200, 200ms or 2s. 0: it is none, or none that a key may have. */
+static int64_t time_ns(const char *text)
+{
+	char *unit;
+	long n = strtol(text, &unit, 10);
+
+	if (!strcasecmp(unit, "s") && n <= CPL_DOOR_MOST_PATIENCE_S)
+		n *= 1000;
+	else if (*unit && strcasecmp(unit, "ms"))
+		return 0;
+	return n > 0 && n <= CPL_DOOR_MOST_PATIENCE_S * 1000 ? n * CPL_DOOR_MS
+	                                                     : 0;
+}
+
+void cpl_door_configure(const char *path, char **socket, int64_t *patience)
+{
+	size_t length;
+	char *text = cpl_file_read(path, CONFIG_BYTES, &length, NULL), *value;
+
+	*socket = NULL;
+	*patience = CPL_DOOR_PATIENCE;
 	for (char *line = text, *end; line; line = end ? end + 1 : NULL) {
 		end = strchr(line, '\n');
 		if (end)
 			*end = '\0';
-		line += strspn(line, " \t");
-		if (strncasecmp(line, key, strlen(key)) != 0 ||
-		    line[strlen(key)] != '=')
-			continue;
-		line += strlen(key) + 1;
-		free(found);
-		found = strndup(line, strcspn(line, " \t\r#"));
+		if ((value = value_on(line, "Decider"))) {
+			free(*socket);
+			*socket = value;
+		} else if ((value = value_on(line, "MaxDecisionTime"))) {
+			if (time_ns(value) > *patience)
+				*patience = time_ns(value);
+			free(value);
+		}
 	}
 	free(text);
 	/* Whether it may be anything else is for the parser of the file to
 	 * say. */
-	if (found && *found != '/') {
-		free(found);
-		found = NULL;
+	if (*socket && **socket != '/') {
+		free(*socket);
+		*socket = NULL;
 	}
-	return found;
 }
 
 static void open_socket(struct cpl_engine *engine)

@@ -287,9 +287,8 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 	}
 	pthread_mutex_init(&engine->api, NULL);
 	engine->log = log;
-	engine->socket = cpl_door_decider(config_path);
+	cpl_door_configure(config_path, &engine->socket, &engine->patience);
 	engine->link.fd = -1;
-	engine->patience = CPL_DOOR_PATIENCE;
 	return engine;
 }
 

@@ -23,9 +23,11 @@
 #include "site/engine.h"
 #include "site/submit.h"
 
-/* How long slurmctld waits: in a call, until commplaced has told what
- * MaxDecisionTime is; for a message about the whole machine; at the end. */
+/* How long slurmctld waits: in a call, at the least until commplaced has told what
+ * its settings make of it, and at the most; for a message about the whole machine;
+ * at the end. */
 #define CPL_DOOR_PATIENCE (100 * CPL_DOOR_MS)
+#define CPL_DOOR_MOST_PATIENCE_S 60
 #define CPL_DOOR_LONG (500 * CPL_DOOR_MS)
 #define CPL_DOOR_LAST_NS (5000 * CPL_DOOR_MS)
 /* The delay before another commplaced is begun, at first and at the most. */
@@ -61,9 +63,11 @@ struct cpl_engine {
 /* Begin a child and a link to it, or a link to the socket. Where that fails, it
  * is tried again later. */
 void cpl_door_open(struct cpl_engine *engine);
-/* The value of Decider in the file, for the caller to free(); NULL: there is
- * none. Reads the file. */
-char *cpl_door_decider(const char *config_path);
+/* What a commplace.conf says to a slurmctld whose commplaced has not answered yet:
+ * Decider, for the caller to free(), NULL where there is none, and the nanoseconds
+ * that a call waits, its MaxDecisionTime but no less than CPL_DOOR_PATIENCE. Reads
+ * the file. */
+void cpl_door_configure(const char *path, char **socket, int64_t *patience);
 /* Is it at work, as far as the kernel tells: does any thread of it run, or would it
  * if it had a processor? O(threads). */
 bool cpl_door_is_busy(const struct cpl_engine *engine);

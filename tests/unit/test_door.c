@@ -63,7 +63,7 @@ static const struct cpl_engine_scheduler scheduler = {.measure = measure,
                                                       .stock = stock,
                                                       .compare = stock};
 
-static struct cpl_engine *begin(const char *odd)
+static struct cpl_engine *begin_with(const char *odd, const char *config)
 {
 	struct cpl_engine *engine;
 
@@ -71,9 +71,14 @@ static struct cpl_engine *begin(const char *odd)
 	setenv("ODD", odd, 1);
 	logged[0] = '\0';
 	memset(&asked, 0, sizeof(asked));
-	engine = cpl_engine_new("/no/such/file", say, NULL);
+	engine = cpl_engine_new(config, say, NULL);
 	assert_non_null(engine);
 	return engine;
+}
+
+static struct cpl_engine *begin(const char *odd)
+{
+	return begin_with(odd, "/no/such/file");
 }
 
 static enum cpl_engine_answer decide(struct cpl_engine *engine, char *text)
@@ -363,36 +368,70 @@ static void write_config(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-static void test_decider_in_the_file(void **state)
+static void test_words_of_the_file(void **state)
 {
 	static const struct {
 		const char *text, *socket;
+		int ms;
 	} row[] = {
-	        {"", NULL},
-	        {"Decider=/run/a", "/run/a"},
-	        {"Mode=on\n \tdecider=/run/a # why\nSeed=1\n", "/run/a"},
-	        {"Decider=/a\nDecider=/b\r\n", "/b"},
-	        {"#Decider=/a\nDeciderMemory=7\nXDecider=/b\n", NULL},
-	        {"Decider=a", NULL},
-	        {"Decider=", NULL},
+	        {"", NULL, 0},
+	        {"Decider=/run/a", "/run/a", 0},
+	        {"Mode=on\n \tdecider=/run/a # why\nSeed=1\n", "/run/a", 0},
+	        {"Decider=/a\nDecider=/b\r\n", "/b", 0},
+	        {"#Decider=/a\nDeciderMemory=7\nXDecider=/b\n", NULL, 0},
+	        {"Decider=a", NULL, 0},
+	        {"Decider=", NULL, 0},
+	        /* how long a call waits for a commplaced that begins */
+	        {"MaxDecisionTime=2s", NULL, 2000},
+	        {" maxdecisiontime=200ms # why\nDecider=/a\n", "/a", 200},
+	        {"MaxDecisionTime=300\r\n", NULL, 300},
+	        {"MaxDecisionTime=60s", NULL, 60000},
+	        {"MaxDecisionTime=20ms", NULL, 0},
+	        {"MaxDecisionTime=-300", NULL, 0},
+	        {"MaxDecisionTime=2m", NULL, 0},
+	        {"MaxDecisionTime=9223372036854775807s", NULL, 0},
+	        {"MaxDecisionTime=99999999999999999999", NULL, 0},
+	        {"MaxDecisionTime=61s\nPartition=a MaxDecisionTime=9s", NULL, 0},
 	};
-	char path[] = "/tmp/cpl-door.XXXXXX";
+	char path[] = "/tmp/cpl-door.XXXXXX", *got;
 	int fd = mkstemp(path);
+	int64_t patience;
 
 	assert_int_not_equal(fd, -1);
 	close(fd);
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		char *got;
-
 		write_config(path, row[i].text);
-		got = cpl_door_decider(path);
+		cpl_door_configure(path, &got, &patience);
+		assert_int_equal(patience / CPL_DOOR_MS,
+		                 row[i].ms ? row[i].ms : 100);
 		if (row[i].socket ? !got || strcmp(got, row[i].socket)
 		                  : got != NULL)
 			fail_msg("row %zu: %s", i, got ? got : "none");
 		free(got);
 	}
 	unlink(path);
-	assert_null(cpl_door_decider(path));
+	cpl_door_configure(path, &got, &patience);
+	assert_null(got);
+	assert_int_equal(patience, CPL_DOOR_PATIENCE);
+}
+
+/* The first job finds a commplaced that begins, and is told of MaxDecisionTime by
+ * the answer only. */
+static void test_first_call_waits_as_the_file_says(void **state)
+{
+	char path[] = "/tmp/cpl-door.XXXXXX", text[100];
+	int fd = mkstemp(path);
+	struct cpl_engine *engine;
+
+	assert_int_not_equal(fd, -1);
+	close(fd);
+	write_config(path, "MaxDecisionTime=5s\n");
+	engine = begin_with("late", path);
+	assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
+	assert_string_equal(text, "late");
+	assert_int_equal(engine->late, 0);
+	cpl_engine_free(engine);
+	unlink(path);
 }
 
 /* A service: one slurmctld after the other, and back when it is. */
@@ -540,7 +579,8 @@ int main(void)
 	        cmocka_unit_test(test_begun_again),
 	        cmocka_unit_test(test_commplaced_of_another_version),
 	        cmocka_unit_test(test_commplaced_reads_anything),
-	        cmocka_unit_test(test_decider_in_the_file),
+	        cmocka_unit_test(test_words_of_the_file),
+	        cmocka_unit_test(test_first_call_waits_as_the_file_says),
 	        cmocka_unit_test(test_service),
 	        cmocka_unit_test(test_step_travels),
 	        cmocka_unit_test(test_numbers_travel),
