@@ -3,11 +3,7 @@
 # What the layer versions says where no root of a Debian release can be had.
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_SOURCE:?versions.t: COMMPLACE_SOURCE is not set}"
-if [ "$(id -u)" != 0 ]; then
-	echo "1..0 # SKIP needs root"
-	tap_done=yes
-	exit 0
-fi
+[ "$(id -u)" = 0 ] || skip_all "needs root"
 tmp=$(mktemp -d)
 on_exit "rm -rf '$tmp'"
 mkdir "$tmp/bin" "$tmp/roots"

@@ -6,11 +6,8 @@
 top=$(cd "${0%/*}/../.." && pwd)
 . "$top/tests/tools/tap.bash"
 [ "$top" = /commplace/source ] || bail "changes the system: only for a root of packages_run"
-command -v ansible-playbook >/dev/null || {
-	echo "1..0 # SKIP ansible is missing: apt-get install ansible-core python3-apt"
-	tap_done=yes
-	exit 0
-}
+command -v ansible-playbook >/dev/null ||
+	skip_all "ansible is missing: apt-get install ansible-core python3-apt"
 cd "$top" || exit
 names="commplace libcommplace-dev libcommplace0 slurm-commplace-plugins"
 # A repository, as a site's.

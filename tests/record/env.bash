@@ -7,12 +7,6 @@ COMMPLACE=${COMMPLACE:-$COMMPLACE_BUILD/commplace}
 PROGRAMS=$COMMPLACE_BUILD/tests/record
 LIBRARY=$COMMPLACE_BUILD/.libs/libcommplace-record.so
 
-skip_all() {
-	echo "1..0 # SKIP $*"
-	tap_done=yes
-	exit 0
-}
-
 command -v mpirun >/dev/null || skip_all "no mpirun"
 [ -e "$LIBRARY" ] || skip_all "the recorder is not built"
 

@@ -8,15 +8,10 @@
 for missing in /usr/bin/mpicc "$(ls -d "$COMMPLACE_PREFIX"/lib/commplace/libcommplace-record.so \
     "$COMMPLACE_PREFIX"/lib/*/commplace/libcommplace-record.so 2>/dev/null | head -1)"; do
 	[ -n "$missing" ] && [ -e "$missing" ] && continue
-	echo "1..0 # SKIP no mpicc, or commplace was built without it"
-	tap_done=1
-	exit 0
+	skip_all "no mpicc, or commplace was built without it"
 done
-if [ "$CLUSTER_SERIES" != 2205 ]; then
-	echo "1..0 # SKIP recording was not tried with this Slurm: doc/admin-guide.md, Versions of Slurm"
-	tap_done=1
-	exit 0
-fi
+[ "$CLUSTER_SERIES" = 2205 ] ||
+	skip_all "recording was not tried with this Slurm: doc/admin-guide.md, Versions of Slurm"
 OWN=$(mktemp -d "${TMPDIR:-/tmp}/commplace-own.XXXXXX")
 chmod 755 "$OWN"
 remove_own() { rm -rf "$OWN"; }

@@ -40,11 +40,8 @@ cluster_start_slurmd() {
 		-N "$1" -f "$CLUSTER/node/slurm.conf" \
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }
-if ! command -v lstopo-no-graphics >/dev/null; then
-	echo "1..0 # SKIP needs lstopo-no-graphics (hwloc-nox)"
-	tap_done=1
-	exit 0
-fi
+command -v lstopo-no-graphics >/dev/null ||
+	skip_all "needs lstopo-no-graphics (hwloc-nox)"
 # slurmd leaves its nodes' own directories.
 on_exit 'find /sys/fs/cgroup/*/slurm_[wx][01] -depth -type d -exec rmdir {} + 2>/dev/null'
 cluster_start

@@ -12,12 +12,6 @@
 . "${0%/*}/../tools/slurm.bash"
 : "${COMMPLACE_PREFIX:?COMMPLACE_PREFIX is not set: the directory of make install}"
 
-skip_all() {
-	echo "1..0 # SKIP $1"
-	# shellcheck disable=SC2034
-	tap_done=1
-	exit 0
-}
 for tool in qemu-system-x86_64 busybox cpio; do
 	command -v "$tool" >/dev/null || skip_all "needs $tool"
 done

@@ -21,16 +21,10 @@ CLUSTER_EXTRA="CommunicationParameters=NoCtldInAddrAny
 BatchStartTimeout=3"
 # There a long job was requeued when the killed primary came back,
 # for a reason that is not known yet.
-[ "$CLUSTER_SERIES" -lt 2605 ] || {
-	echo "1..0 # SKIP not shown on this Slurm yet: doc/admin-guide.md, A backup slurmctld"
-	tap_done=yes
-	exit 0
-}
-unshare --uts bash -c 'echo "$0" >/proc/sys/kernel/hostname' $first 2>/dev/null || {
-	echo "1..0 # SKIP no namespace with a host name of its own can be made"
-	tap_done=yes
-	exit 0
-}
+[ "$CLUSTER_SERIES" -lt 2605 ] ||
+	skip_all "not shown on this Slurm yet: doc/admin-guide.md, A backup slurmctld"
+unshare --uts bash -c 'echo "$0" >/proc/sys/kernel/hostname' $first 2>/dev/null ||
+	skip_all "no namespace with a host name of its own can be made"
 # Each call on StateDir of either slurmctld is a line of CALLS.HOST.hits.
 tools=${COMMPLACE_BUILD:?}/tests/tools/.libs
 calls=$(mktemp -u /tmp/commplace-calls.XXXXXX)

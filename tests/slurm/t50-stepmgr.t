@@ -6,11 +6,8 @@
 . "${0%/*}/cluster.bash"
 CLUSTER_HONEST=yes CLUSTER_TASK=task/commplace,task/affinity
 CLUSTER_EXTRA="PrologFlags=Contain"
-if [ "$CLUSTER_SERIES" -lt 2405 ]; then
-	echo "1..0 # SKIP there is no stepmgr before Slurm 24.05: doc/admin-guide.md, Versions of Slurm"
-	tap_done=1
-	exit 0
-fi
+[ "$CLUSTER_SERIES" -ge 2405 ] ||
+	skip_all "there is no stepmgr before Slurm 24.05: doc/admin-guide.md, Versions of Slurm"
 cluster_start
 cluster_signature pairs16 16 pairs
 cluster_signature pairs2 2 ring

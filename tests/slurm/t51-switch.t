@@ -5,11 +5,8 @@
 # changes.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
-if [ "$CLUSTER_SERIES" -lt 2405 ]; then
-	echo "1..0 # SKIP there is no switch/commplace before Slurm 24.05: doc/admin-guide.md, Versions of Slurm"
-	tap_done=1
-	exit 0
-fi
+[ "$CLUSTER_SERIES" -ge 2405 ] ||
+	skip_all "there is no switch/commplace before Slurm 24.05: doc/admin-guide.md, Versions of Slurm"
 CLUSTER_ROWS=1 CLUSTER_TASK=task/commplace
 CLUSTER_EXTRA="PrologFlags=Contain
 SwitchParameters=first=1,commplace_wraps=switch/test,last=2"

@@ -6,11 +6,8 @@
 # with auth/slurm.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
-if [ "$CLUSTER_SERIES" -lt 2405 ]; then
-	echo "1..0 # SKIP nothing is in the credential before Slurm 24.05: doc/admin-guide.md, Versions of Slurm"
-	tap_done=1
-	exit 0
-fi
+[ "$CLUSTER_SERIES" -ge 2405 ] ||
+	skip_all "nothing is in the credential before Slurm 24.05: doc/admin-guide.md, Versions of Slurm"
 CLUSTER_GROUPS=1 CLUSTER_ROWS=1 CLUSTER_CPUS=200 CLUSTER_TASK=task/commplace
 CLUSTER_JOB_SUBMIT='' CLUSTER_EXTRA="PrologFlags=Contain"
 

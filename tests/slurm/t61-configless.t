@@ -8,11 +8,8 @@
 : "${COMMPLACE_BUILD:?}"
 # Where this Slurm has its own files.
 built_in=$(sed -n 's/^SLURM_CONF_DIR = //p' "$COMMPLACE_BUILD/Makefile")
-unshare -m true 2>/dev/null || {
-	echo "1..0 # SKIP needs mount namespaces"
-	tap_done=1
-	exit 0
-}
+unshare -m true 2>/dev/null ||
+	skip_all "needs mount namespaces"
 
 declare -A hosts
 # host NAME: where nothing is in /run and in Slurm's folder

@@ -16,6 +16,7 @@
 #                              arrays with commas, numbers in 12 digits
 #   on_exit COMMAND            run at exit, last one first
 #   bail TEXT...               a failure after which this file makes no sense
+#   skip_all REASON...         instead of all tests: the file cannot be run here
 
 set -uo pipefail
 
@@ -143,6 +144,12 @@ runs() {
 bail() {
 	fail "$*"
 	done_testing
+}
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	tap_done=yes
+	exit 0
 }
 
 done_testing() {

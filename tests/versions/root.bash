@@ -18,9 +18,7 @@ version_lacks() {
 		fail "$*"
 		done_testing
 	fi
-	echo "1..0 # SKIP $*"
-	tap_done=yes
-	exit 0
+	skip_all "$*"
 }
 
 # version_need TEXT COMMAND...: or it is lacking, and the end of the command's
@@ -74,9 +72,7 @@ version_run() {
 	shift 2
 	version_ports=${COMMPLACE_TEST_PORTS:-$low-$((low + 2999))}
 	if version_is "$suite"; then
-		echo "1..0 # SKIP this system is $suite: the other layers are for it"
-		tap_done=yes
-		exit 0
+		skip_all "this system is $suite: the other layers are for it"
 	fi
 	version_root "$suite" "$suite"
 	log=$(mktemp)
