@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,51 +19,10 @@
 
 #include "base/file.h"
 #include "base/socket.h"
-
-extern char **environ;
+#include "base/spawn.h"
 
 /* No commplace.conf is larger. */
 #define CONFIG_BYTES (1 << 20)
-
-/* The child gets a session of its own, so that a signal to slurmctld's group
- * does not reach it: it still has to write what is queued. */
-static int set_up(posix_spawnattr_t *attr, posix_spawn_file_actions_t *actions,
-                  int fd)
-{
-	sigset_t none, all;
-
-	sigemptyset(&none);
-	sigfillset(&all);
-	return posix_spawnattr_setsigmask(attr, &none) |
-	       posix_spawnattr_setsigdefault(attr, &all) |
-	       posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK |
-	                                              POSIX_SPAWN_SETSIGDEF |
-	                                              POSIX_SPAWN_SETSID) |
-	       posix_spawn_file_actions_adddup2(actions, fd, CPL_LINK_CHILD_FD);
-}
-
-static int spawn(pid_t *child, int fd, const char *program)
-{
-	char *const argv[] = {(char *)"commplaced", (char *)"--child", NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	int rc;
-
-	if (posix_spawnattr_init(&attr))
-		return -1;
-	if (posix_spawn_file_actions_init(&actions)) {
-		posix_spawnattr_destroy(&attr);
-		return -1;
-	}
-	rc = set_up(&attr, &actions, fd);
-	if (!rc)
-		rc = posix_spawn(child, program, &actions, &attr, argv,
-		                 environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attr);
-	errno = rc;
-	return rc ? -1 : 0;
-}
 
 static int greet(struct cpl_engine *engine)
 {
@@ -155,6 +113,7 @@ static void open_socket(struct cpl_engine *engine)
 
 static void open_child(struct cpl_engine *engine)
 {
+	char *const argv[] = {(char *)"commplaced", (char *)"--child", NULL};
 	const char *program = getenv("COMMPLACED");
 	char text[320];
 	int fd[2];
@@ -168,7 +127,10 @@ static void open_child(struct cpl_engine *engine)
 		return;
 	}
 	engine->link.fd = fd[0];
-	if (spawn(&engine->child, fd[1], program)) {
+	/* A signal to slurmctld's group is not for it: it still has to write what
+	 * is queued. */
+	if (cpl_spawn(&engine->child, program, argv, fd[1],
+	              CPL_LINK_CHILD_FD)) {
 		snprintf(text, sizeof(text),
 		         "%s cannot be started: %s; jobs have the stock nodes "
 		         "and rank order",

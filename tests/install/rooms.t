@@ -25,6 +25,7 @@ declare -A on=(
 	[cmd]='site campaign simulate record'
 	[door]=site
 	[commplaced]=door
+	[layout]=
 	[plugins]=door
 	[record]=
 	[reorder]='mapping record'

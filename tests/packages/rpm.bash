@@ -101,7 +101,8 @@ want=$(for p in $plugins task; do
 done)
 is "$(files slurm-commplace | grep '\.so$')" "$want" \
 	"slurm-commplace has the plugins of Slurm $slurm"
-is "$(files slurm-commplace | grep -vE '\.so$|/man8/')" /usr/sbin/commplaced \
+is "$(files slurm-commplace | grep -vE '\.so$|/man8/' | sort | paste -sd' ')" \
+	"/usr/libexec/commplace-layout /usr/sbin/commplaced" \
 	"and what decides, with their manual pages, no more"
 is "$(files commplace-libs | paste -sd' ')" \
 	"$lib/libcommplace.so.0 $lib/libcommplace.so.0.0.0" \

@@ -250,7 +250,7 @@ tests_plugin_test_conf_guard_LDFLAGS = $(select_test_ldflags)
 tests_plugin_test_conf_guard_LDADD = -lslurmfull $(CMOCKA_LIBS) -ldl
 
 tests_plugin_test_layout_SOURCES = tests/plugin/test_layout.c
-tests_plugin_test_layout_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
+tests_plugin_test_layout_CPPFLAGS = $(slurm_plugin_cppflags) -DCPL_TEST_LAYOUT='"$(abs_top_builddir)/commplace-layout"' -DCPL_TEST_STOCK_DIR='"$(SLURM_PLUGIN_SYSTEM_DIR)"'
 tests_plugin_test_layout_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_layout_LDADD = libbase.la $(CMOCKA_LIBS)
 

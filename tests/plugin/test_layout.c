@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -109,5 +110,6 @@ int main(void)
 	        cmocka_unit_test(test_installed_daemons),
 	};
 
+	setenv("COMMPLACE_LAYOUT", CPL_TEST_LAYOUT, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@ tests_unit_test_base_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_debuginfo
 tests_unit_test_debuginfo_SOURCES = tests/unit/test_debuginfo.c
+tests_unit_test_debuginfo_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_LAYOUT='"$(abs_top_builddir)/commplace-layout"'
 tests_unit_test_debuginfo_CFLAGS = $(unit_cflags)
 tests_unit_test_debuginfo_LDADD = $(unit_ldadd)
 

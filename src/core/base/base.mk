@@ -1,5 +1,5 @@
 base_sources += src/core/base/array.c src/core/base/array.h src/core/base/clock.h src/core/base/clock.c \
-	src/core/base/debugfile.c src/core/base/debugfile.h src/core/base/debuginfo.c src/core/base/debuginfo.h \
+	src/core/base/debuginfo.c src/core/base/debuginfo.h \
 	src/core/base/error.c src/core/base/error.h \
 	src/core/base/file.c src/core/base/file.h \
 	src/core/base/gunzip.c src/core/base/gunzip.h \
@@ -13,5 +13,6 @@ base_sources += src/core/base/array.c src/core/base/array.h src/core/base/clock.
 	src/core/base/random.c src/core/base/random.h \
 	src/core/base/registry.c src/core/base/registry.h src/core/base/sort.h \
 	src/core/base/socket.c src/core/base/socket.h \
+	src/core/base/spawn.c src/core/base/spawn.h \
 	src/core/base/suggest.c src/core/base/suggest.h \
 	src/core/base/team.c src/core/base/team.h

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Are structures in a program those that we were compiled with? By the debug
- * information (DWARF 4 and 5) that its compiler made (debugfile.h). Nothing is
- * run, and what the file holds is not trusted.
+ * Are structures in a program those that we were compiled with? Its debug
+ * information says. commplace-layout reads that (src/layout), a process of its own,
+ * so that a file that is damaged can hurt no daemon.
  */
 #ifndef CPL_BASE_DEBUGINFO_H
 #define CPL_BASE_DEBUGINFO_H
@@ -24,9 +24,11 @@ struct cpl_field {
  * Compare field[n] with the program's structures. The number of fields that
  * were found to be as stated: those of structures that it does not know, or
  * that it does not know completely, are not counted. 0: nothing is known, since
- * there is no debug information or it cannot be read. -1 with err, which names
- * the structure and the first field that is elsewhere, of another size or gone.
- * O(size of the debug information) time and memory.
+ * there is no debug information, commplace-layout was built without libdw, is not
+ * there, or has not answered in five seconds. -1 with err, which names the
+ * structure and the first field that is elsewhere, of another size or gone.
+ * Waits for O(size of the debug information). The environment may name another
+ * commplace-layout (COMMPLACE_LAYOUT).
  */
 int cpl_debuginfo_check(const char *program, const struct cpl_field *field,
                         size_t n, struct cpl_error *err);

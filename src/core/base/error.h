@@ -2,7 +2,7 @@
 /* Errors are values: a function that can fail returns -1 (or NULL) and leaves
  * one line of text that names the file, line or field and the reason. */
 /* Tests: array in test_store; clock in test_worker; error printable registry
- * in test_base; debugfile in test_debuginfo; file suggest in test_json; gunzip
+ * in test_base; spawn in test_debuginfo test_door; file suggest in test_json; gunzip
  * in golden/networks.t; lines in test_import_network; packed in test_door
  * test_launch; random in test_partition test_traffic; socket in test_door
  * test_tree; team in test_parallel. */

@@ -20,7 +20,7 @@ int cplslurm_layout_probe(const char *program, const struct cpl_field *field,
 	int found = cpl_debuginfo_check(program, field, n, &err);
 	char path[PATH_MAX];
 
-	/* "/proc/self/exe" says nothing to who reads it. */
+	/* "/proc/self/exe" says nothing to who reads the log. */
 	if (realpath(program, path))
 		program = path;
 	if (found < 0) {

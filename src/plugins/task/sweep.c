@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/socket.h"
 
 #define PERIOD 5
 /* Looks in a row that found no slurmstepd: one may be starting or ending. */
@@ -52,19 +52,16 @@ static int n_steps;
 /* -1: there never was a socket, or it was removed; 0: nobody answers. */
 static int slurmstepd_answers(const struct cplslurm_step_id *id)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd, rc;
+	char path[PATH_MAX];
+	int fd;
 
-	if (cplslurm_step_socket(id, address.sun_path,
-	                         sizeof(address.sun_path)))
+	if (cplslurm_step_socket(id, path, sizeof(path)))
 		return 1;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = cpl_socket_connect(path, SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return 1;
-	rc = connect(fd, (struct sockaddr *)&address, sizeof(address));
-	rc = !rc ? 1 : errno == ENOENT ? -1 : errno != ECONNREFUSED;
+		return errno == ENOENT ? -1 : errno != ECONNREFUSED;
 	close(fd);
-	return rc;
+	return 1;
 }
 
 /* The socket may have been removed under a slurmstepd that lives. Also when

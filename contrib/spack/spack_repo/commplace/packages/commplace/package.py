@@ -40,6 +40,7 @@ class Commplace(AutotoolsPackage):
     depends_on("hwloc@2:")
     depends_on("jansson@2.11:")
     depends_on("zlib-api")
+    depends_on("elfutils")
     depends_on("mpi", when="+mpi")
     depends_on("scotch@7:", when="+scotch")
 
