@@ -4,24 +4,24 @@
 #include "mapping/mappers.h"
 #include "mapping/clusters.h"
 
-/* Partial layouts looked at, the whole tree of some 9 clusters. */
+/* The search looks at this many partial layouts, all of 9 clusters. */
 #define NODES_MAX 2000000L
 
 struct tree_search {
 	struct cpl_clusters *t;
-	int *order;     /* [n] clusters, each with a partner before it if any */
-	int *target_of; /* of the layout at hand */
+	int *order;     /* [n] clusters, each after a partner if it has any */
+	int *target_of; /* [n] the layout at hand */
 	int *best;     /* [n] */
 	double least;  /* hop-bytes of best */
 	bool *used;
 	double *hops;    /* [n * n] between targets */
-	double shortest; /* hops between two targets, at the least */
+	double shortest; /* the fewest hops between two targets */
 	double *rest;    /* [n + 1] traffic of clusters order[k ..] with each
 	                  * other and with those before */
 	long nodes;
 };
 
-/* Heaviest traffic to the clusters before, then heaviest at all. */
+/* The next cluster has the heaviest traffic to those before it, then in all. */
 static void make_order(struct tree_search *s)
 {
 	const struct cpl_comm *graph = s->t->graph;
@@ -86,7 +86,7 @@ static void descend(struct tree_search *s, int k, double cost)
 				more += graph->bytes[e] *
 				        s->hops[s->target_of[graph->to[e]] * n +
 				                p];
-		/* What is not placed travels the shortest way at the least. */
+		/* What is not placed yet travels at least the shortest path. */
 		if (more + s->rest[k + 1] * s->shortest >= s->least)
 			continue;
 		s->used[p] = true;
@@ -124,7 +124,7 @@ static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {
 	struct tree_search s = {.t = t, .best = target_of};
 
-	/* Nothing would come of it but the default order. */
+	/* The search could not get beyond the default order. */
 	if (t->n > CPL_ASTAR_TASKS_MAX)
 		return 0;
 	s.order = cpl_clusters_take(t, sizeof(int));

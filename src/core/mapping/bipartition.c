@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/clusters.h"
 
-/* Targets of one router are joined in a row, the first ones of routers that are
- * linked to each other. */
+/* Targets of one router are joined in a row, and the first targets of routers
+ * that are linked to each other. */
 static struct cpl_comm *target_graph(struct cpl_clusters *t,
                                      struct cpl_error *err)
 {

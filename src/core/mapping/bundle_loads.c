@@ -13,7 +13,7 @@ static inline void add_seconds(struct cpl_bundle_loads *l, int bundle,
 	}
 }
 
-/* Bytes from one stop to another, on links. */
+/* Puts bytes from one stop to another on the links between them. */
 static inline void flow(struct cpl_bundle_loads *l, int from, int to,
                         double bytes)
 {
@@ -33,14 +33,14 @@ static inline void cables(struct cpl_bundle_loads *l, int host, double out,
 	add_seconds(l, cpl_bundles_cable(b, host, true), in * b->cable);
 }
 
-/* Rank goes from one host to another, where `other` comes from. */
+/* Moves a rank from one host to another, from which `other` comes. */
 static void go(struct cpl_bundle_loads *l, const int *rank_host, int rank,
                int other, int from, int to)
 {
 	const struct cpl_bundles *b = l->bundles;
 	const struct cpl_comm *graph = l->graph;
 	int i = b->stop[from], j = b->stop[to];
-	/* What leaves and reaches the node, before and after. */
+	/* What leaves and reaches the node, before and after the move. */
 	double out[2] = {0}, in[2] = {0};
 
 	for (int64_t e = graph->row[rank]; e < graph->row[rank + 1]; e++) {
@@ -72,7 +72,7 @@ static void go(struct cpl_bundle_loads *l, const int *rank_host, int rank,
 	cables(l, to, out[1], in[1]);
 }
 
-/* What two ranks send each other goes the other way. */
+/* What two ranks send each other changes its direction. */
 static void turn(struct cpl_bundle_loads *l, const int *rank_host, int a, int b)
 {
 	const struct cpl_comm *graph = l->graph;
@@ -144,7 +144,7 @@ void cpl_bundle_loads_afresh(struct cpl_bundle_loads *l, const int *rank_host)
 	cpl_bundle_loads_keep(l);
 }
 
-/* Directed bytes besides the entries of the graph. */
+/* The graph adds up both directions, so each entry's are kept besides. */
 static void direct(struct cpl_bundle_loads *l, const struct cpl_comm *comm,
                    int64_t *at)
 {
@@ -155,8 +155,8 @@ static void direct(struct cpl_bundle_loads *l, const struct cpl_comm *comm,
 
 		for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++) {
 			int to = graph->to[e];
-			/* Rows are in order, and the graph has each both ways:
-			 * r's place in the row of `to` is the next there. */
+			/* Rows are in order, and the graph has each entry both
+			 * ways, so r is next in the row of `to`. */
 			int64_t back = at[to]++;
 
 			while (c < comm->row[r + 1] && comm->to[c] < to)

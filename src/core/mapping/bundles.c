@@ -7,10 +7,10 @@
 #include "base/random.h"
 #include "mapping/mapping_internal.h"
 
-/* Pairs of stops between two looks at the clock. */
+/* The clock is looked at once in this many pairs of stops. */
 #define CHECK_EVERY 256
 
-/* Links of one path, each once. */
+/* The links of one path, each once. */
 struct path {
 	struct cpl_route_finder finder;
 	double *part; /* [links], 0 where not on the path */
@@ -23,10 +23,11 @@ struct make {
 	struct cpl_bundles *b;
 	struct path path;
 	int *router;      /* [stops] */
-	uint64_t *digest; /* [links] of the paths that it is on; 0: none */
+	uint64_t *digest; /* [links] of all paths that it is on; 0: none */
 	int *bundle;      /* [links] */
 	int *size;        /* [bundles] */
-	int *seen, *met;  /* [bundles] links of the path at hand; which */
+	int *seen, *met;  /* [bundles] links of the path at hand, and which
+	                   * bundles */
 	int64_t max_parts;
 };
 
@@ -58,7 +59,7 @@ static uint64_t bits_of(double x)
 	return bits;
 }
 
-/* Digests of the links; false: too many. */
+/* Makes the digests of the links. False: there are too many links. */
 static bool read_paths(struct make *m, int64_t max_links)
 {
 	struct cpl_bundles *b = m->b;
@@ -93,7 +94,7 @@ static double background_of(const struct cpl_map_request *req, int64_t link)
 	               : 0;
 }
 
-/* Number the digests: with the bandwidth they tell links apart. */
+/* Numbers the digests; links are alike if their bandwidth is the same, too. */
 static int number_bundles(struct make *m, struct cpl_arena *arena)
 {
 	const struct cpl_network *net = m->req->net;
@@ -159,8 +160,8 @@ static int add_fraction(struct make *m, int bundle, double part)
 	return 0;
 }
 
-/* Bundles of the path at hand: 1; 0: the digests were those of links that are
- * not alike; -1: memory. */
+/* Adds the bundles of the path at hand. Returns 1; 0 where two links that are
+ * not alike have one digest; or -1 when memory is out. */
 static int add_route(struct make *m)
 {
 	const struct cpl_network *net = m->req->net;
@@ -227,7 +228,7 @@ static void add_cables(struct make *m)
 	}
 }
 
-/* Stops and places of the hosts. */
+/* Lists the stops of the hosts, and which hosts are the same node. */
 static int list_hosts(struct make *m, struct cpl_arena *arena)
 {
 	const struct cpl_map_request *req = m->req;

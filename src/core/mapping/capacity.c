@@ -5,12 +5,12 @@
 #include "mapping/mapping_internal.h"
 
 #define PASSES 4
-/* Edges looked at by moves and swaps between parts, per edge of the graph. */
+/* Moves and swaps may look at each edge of the graph this many times. */
 #define WORK 200
 #define GAIN 1e-9
 
-/* Ranks in that order, each on the first host that has capacity for it. False:
- * there is none. */
+/* Puts ranks in order, each on the first host with room. False: there is
+ * none. */
 static bool first_fit(const struct cpl_map_request *req,
                       const struct cpl_keyed *order, int *capacity,
                       int *rank_host)
@@ -34,7 +34,7 @@ static bool first_fit(const struct cpl_map_request *req,
 	return true;
 }
 
-/* Heaviest first. */
+/* Sorts the heaviest ranks first. */
 static void sort_by_weight(struct cpl_keyed *order, const int *weight, int n)
 {
 	for (int i = 0; i < n; i++)
@@ -82,7 +82,7 @@ int cpl_map_check_weights(const struct cpl_map_request *req,
 	return cpl_arena_end(&arena, rc, err);
 }
 
-/* Slots left over hold ranks that say nothing: the same matrix, longer. */
+/* Slots left over get ranks without traffic: the same matrix with more rows. */
 static int run_with_spare(const struct cpl_mapper *mapper,
                           const struct cpl_map_request *req, int n_slots,
                           int *rank_host, struct cpl_error *err)
@@ -111,7 +111,7 @@ static int run_with_spare(const struct cpl_mapper *mapper,
 	return cpl_arena_end(&arena, rc, err);
 }
 
-/* Ranks in parts, one for each host, under moves and swaps. */
+/* Ranks in parts, one for each host, that change by moves and swaps. */
 struct rank_sets {
 	const struct cpl_map_request *req;
 	int *part;        /* [ranks] */
@@ -147,8 +147,8 @@ static void leave(struct rank_sets *p, int rank)
 		p->prev[p->next[rank]] = p->prev[rank];
 }
 
-/* What `rank` gains by going from its part to another while `other` comes the
- * opposite way. */
+/* How much traffic `rank` saves by going from its part to another while `other`
+ * comes the opposite way. */
 static double gain_of(struct rank_sets *p, int rank, int to, int other)
 {
 	const struct cpl_comm *graph = p->req->graph;
@@ -241,7 +241,8 @@ static void improve_all(struct rank_sets *p)
 	}
 }
 
-/* Ranks into parts that fit the hosts, in default order, then moved. */
+/* Gathers ranks in default order into parts that fit the hosts, and moves
+ * them. */
 static int gather(const struct cpl_map_request *req, int *part,
                   struct cpl_error *err)
 {
@@ -271,12 +272,10 @@ static int gather(const struct cpl_map_request *req, int *part,
 	return cpl_arena_end(&arena, rc, err);
 }
 
-/*
- * The mapper took every host to be large enough. The heaviest part chooses
- * first: its host, or the first one free that it fits. There always is one,
- * since each part fits the host that it was gathered for, and so do lighter
- * ones.
- */
+/* The mapper took every host to be large enough, so parts must be made to fit.
+ * The heaviest part chooses first: its own host, or the first free one that it
+ * fits. There always is one, since each part fits the host that it was gathered
+ * for, and so do lighter ones. */
 static void make_fit(const struct cpl_keyed *order, int n, const int *weight,
                      const int *slots, bool *used, int *host_of)
 {
@@ -315,7 +314,7 @@ static int run_weighted(const struct cpl_mapper *mapper,
 		goto out;
 	for (int i = 0; i < ranks; i++)
 		weight[part[i]] += req->weight[i];
-	/* Hosts that got ranks, and with them the parts, from 0. */
+	/* Only hosts that got ranks count; parts are numbered as they are. */
 	for (int h = 0; h < hosts; h++) {
 		if (!weight[h])
 			continue;

@@ -7,12 +7,12 @@
 #include "graph/contract.h"
 #include "graph/members.h"
 
-/* Targets that cpl_clusters_centre adds up distances to, at the most. */
+/* cpl_clusters_centre adds up distances to at most this many targets. */
 #define CENTRE_SAMPLE 4096
-/* Share of the targets near another one after which all are looked at. */
+/* A search around a target looks at all targets after this share of them. */
 #define RING_SHARE 8
 
-/* Block order, cluster 0 the first ranks, or a partition that cuts less. */
+/* Clusters are blocks of ranks, or a partition where that cuts less. */
 static int gather(struct cpl_clusters *t, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = t->req->graph;
@@ -111,7 +111,7 @@ double cpl_clusters_bytes(const struct cpl_clusters *t, int from, int to)
 	               : 0;
 }
 
-/* On a torus all sums at once; -1: not there, or no memory. */
+/* On a torus all sums are made at once. -1: it is none, or memory is out. */
 static int centre_of_torus(const struct cpl_clusters *t, int stride)
 {
 	size_t n = (size_t)t->n;
@@ -160,7 +160,7 @@ int cpl_clusters_centre(struct cpl_clusters *t)
 	return best;
 }
 
-/* -1: none near enough. */
+/* Returns -1 where no free target is near enough. */
 static int nearest_in_rings(const struct cpl_clusters *t, int cluster, int near,
                             const bool *used)
 {

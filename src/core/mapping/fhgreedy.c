@@ -4,8 +4,8 @@
 #include "graph/heap.h"
 #include "mapping/ptram.h"
 
-/* Partners up to which a search near them is worth it, and the share of the
- * targets after which it is not. */
+/* A search near the partners pays up to this number of partners, and gives up
+ * after this share of the targets. */
 #define RING_PARTNERS 32
 #define RING_SHARE 8
 
@@ -13,7 +13,7 @@ struct fhgreedy {
 	struct cpl_clusters *t;
 	int *target_of;
 	bool *used;           /* [n] targets */
-	double *pull;         /* [n] traffic of a cluster to mapped ones */
+	double *pull;         /* [n] traffic of a cluster with mapped ones */
 	struct cpl_heap heap; /* unmapped clusters by pull */
 	double *cost;         /* [n] of the cluster at hand on each target */
 	float *level;         /* [n] hops to the nearest partner */
@@ -23,11 +23,11 @@ struct fhgreedy {
 	int n_placed, n_seen;
 	float *far;    /* [n] hops to the nearest of placed[0 .. n_seen - 1] */
 	int *at;       /* [n] targets of the partners of a cluster */
-	double *bytes; /* [n] what it sends them */
+	double *bytes; /* [n] bytes between the cluster and them */
 };
 
-/* The unmapped cluster farthest from the mapped ones; those that cannot be
- * reached are the farthest. Ties to the first. */
+/* The unmapped cluster farthest from the mapped ones, ties to the first; those
+ * that cannot be reached count as farthest. */
 static int farthest_cluster(struct fhgreedy *s)
 {
 	const struct cpl_comm *graph = s->t->graph;
@@ -58,7 +58,7 @@ static int farthest_cluster(struct fhgreedy *s)
 	return best;
 }
 
-/* Of the free targets whose nearest used one is farthest, the first. */
+/* The first of the free targets whose nearest used one is farthest away. */
 static int far_target(struct fhgreedy *s, int cluster)
 {
 	struct cpl_clusters *t = s->t;
@@ -81,10 +81,8 @@ static int far_target(struct fhgreedy *s, int cluster)
 	return best;
 }
 
-/*
- * The first level around the n partners that has free targets; there the least
- * weighted hops, then the first.
- */
+/* Takes the first level around the n partners that has free targets, and there
+ * the target of least weighted hops, ties to the first. */
 static int search_all(struct fhgreedy *s, int cluster, int n)
 {
 	struct cpl_clusters *t = s->t;
@@ -114,7 +112,7 @@ static int search_all(struct fhgreedy *s, int cluster, int n)
 	return best;
 }
 
-/* The same by rings around each partner; -1: gave up. */
+/* Does the same by rings around each partner. -1: it gave up. */
 static int search_rings(struct fhgreedy *s, int cluster, int n)
 {
 	struct cpl_clusters *t = s->t;
@@ -176,7 +174,7 @@ static int best_target(struct fhgreedy *s, int cluster)
 	return best >= 0 ? best : search_all(s, cluster, n);
 }
 
-/* One run with the first n_far clusters after the start taken from afar. */
+/* One run that takes the first n_far clusters after the start from afar. */
 static void map_clusters(struct fhgreedy *s, int n_far)
 {
 	struct cpl_clusters *t = s->t;
@@ -215,7 +213,7 @@ static void map_clusters(struct fhgreedy *s, int n_far)
 	}
 }
 
-/* Algorithm 1 with N_BFS 0 and 1: the one of fewer hop-bytes. */
+/* Algorithm 1 with N_BFS 0 and 1; the run of fewer hop-bytes is taken. */
 static int better_run(struct fhgreedy *s, int *target_of, struct cpl_error *err)
 {
 	size_t size = (size_t)s->t->n * sizeof(*target_of);

@@ -2,8 +2,8 @@
 #include "graph/heap.h"
 #include "mapping/clusters.h"
 
-/* The unmapped partners come into the heap, by the heaviest edge to one that is
- * mapped. */
+/* Unmapped partners enter the heap by their heaviest edge to a mapped
+ * cluster. */
 static void push_partners(const struct cpl_clusters *t, int cluster,
                           const int *target_of, double *edge,
                           struct cpl_heap *heap)

@@ -3,13 +3,14 @@
 #include "graph/members.h"
 #include "mapping/mapping_internal.h"
 
-/* Clusters between two looks at the clock. */
+/* The clock is looked at once in this many clusters. */
 #define CHECK_EVERY 16
-/* Partners up to which a search near the heaviest one is worth it, and the
- * share of the leaves after which it is not. */
+/* A search near the heaviest partner pays up to this number of partners, and
+ * gives up after this share of the leaves. */
 #define RING_PARTNERS 32
 #define RING_SHARE 8
-/* Of the least cost: bounds are not summed up in the order of costs. */
+/* Bounds may miss the least cost by this share, since they are summed up in
+ * another order than costs. */
 #define SLACK 1e-9
 
 struct greedyallc {
@@ -29,7 +30,7 @@ struct greedyallc {
 	bool corner;     /* start far from all */
 };
 
-/* The host nearest to all slots, or farthest; ties to the first in the list. */
+/* The host nearest to, or farthest from, all slots; ties go to the first. */
 static int first_host(struct greedyallc *s)
 {
 	const struct cpl_map_request *req = s->req;
@@ -64,16 +65,15 @@ static int first_host(struct greedyallc *s)
 	return best;
 }
 
-/* Best so far of the hosts looked at. */
+/* The best of the hosts looked at so far. */
 struct found {
 	int host;
 	double cost;
 };
 
-/*
- * The least bytes * hops to the cluster's mapped partners. Ties: the host where
- * the cluster finds the most traffic inside the node, then the first.
- */
+/* The best host has the least bytes * hops to the cluster's mapped partners;
+ * among equals the one with most of the cluster's traffic inside it, then the
+ * first. */
 static void consider(const struct greedyallc *s, int host, double cost,
                      struct found *best)
 {
@@ -110,11 +110,10 @@ static int search_all(struct greedyallc *s, int n_touched)
 	return best.host;
 }
 
-/*
- * The same by rings around the heaviest partner. A host in ring l is at least
- * l - m hops from a partner m hops from the centre, which bounds the cost from
- * below: rings that cannot hold a better host are not looked at. -1: gave up.
- */
+/* Does the same by rings around the heaviest partner. A host in ring l is at
+ * least l - m hops from a partner m hops from the centre, which bounds the cost
+ * from below, so that rings without a better host are not looked at. -1: it
+ * gave up. */
 static int search_rings(struct greedyallc *s, int n_touched)
 {
 	struct cpl_distance *d = &s->distance;
@@ -212,7 +211,7 @@ static void assign_cluster(struct greedyallc *s, int cluster, int host,
 	}
 }
 
-/* What the budget left over: ranks in order to the first free slots. */
+/* After the end of the budget the other ranks go in order to the free slots. */
 static void fill(struct greedyallc *s, int *rank_host)
 {
 	int host = 0;

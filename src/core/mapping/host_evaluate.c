@@ -3,11 +3,11 @@
 
 #include "traffic/load_blocks.h"
 
-/* Links of a route and what noting them costs, against one more link in passes
- * over all: below it flows are few. */
+/* A link of a route, and noting it, costs as much as this many links in a pass
+ * over all; flows are few while they cost less than such passes. */
 #define ROUTE_WORK 8
 
-/* What is on the links and nodes without the job. */
+/* Keeps what is on the links and nodes without the job. */
 static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
 {
 	const struct cpl_network *net = ev->net;
@@ -56,7 +56,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The bytes of host i by node, and sums. */
+/* Adds the bytes of host i to its node, and to the sums. */
 static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
                      const int *node, int i, struct cpl_job_sums *sums)
 {
@@ -79,14 +79,14 @@ static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	sums->bytes_in_node += stays;
 }
 
-/* Seconds of own bytes on a link beside what others send. */
+/* The seconds of own bytes on a link beside what others send. */
 static double slowed(double bytes, const double *rates, int link,
                      double bandwidth)
 {
 	return cpl_slowed_seconds(bytes, rates ? rates[link] : 0, bandwidth);
 }
 
-/* Of one port of a node. */
+/* Adds one port of a node to the metrics. */
 static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
                         struct cpl_metrics *m)
 {
@@ -107,7 +107,7 @@ static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
 	                                  cable, bandwidth)));
 }
 
-/* Of the links and nodes that the job is on; clears them. */
+/* Adds up the links and nodes that the job is on, and clears them. */
 static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
                    struct cpl_metrics *m)
 {

@@ -25,11 +25,9 @@ struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
 	return graph;
 }
 
-/*
- * Each router without hosts of the job belongs to the nearest one that has
- * some, so that the hosts' graph holds together: owner[router] = the first
- * host there, far[router] = links between.
- */
+/* Each router without hosts of the job belongs to the nearest one that has
+ * some, so that the hosts' graph holds together: owner[router] is the first
+ * host there, far[router] the number of links between. */
 static void claim_routers(const struct cpl_comm *routers, int *owner, int *far,
                           int *queue)
 {

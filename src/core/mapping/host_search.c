@@ -7,26 +7,25 @@
 #include "mapping/host_search.h"
 #include "traffic/moves.h"
 
-/* One part of so many of the work is for tidying up. */
+/* One part in so many of the work is left for tidying up. */
 #define TIDY_SHARE 7
-/* Hosts that move in a round, and where each may go. */
+/* How many hosts move in a round, and where each may go. */
 #define MOVERS 4
 #define NEAR_PARTNERS 2
 #define NEAR_NODES 2
-/* Node ids up and down from a partner's among which the nearest are looked for:
- * neighbours have neighbouring ids, and a large machine has many nodes. */
+/* The nearest nodes are looked for among so many ids up and down from a
+ * partner's: neighbours have neighbouring ids, and a large machine has many
+ * nodes. */
 #define NEAR_IDS 2048
 #define DRAWN_NODES 8
 #define DRAWN_HOSTS 8
-/* Rounds in a row without a better step before the search ends; each draws
- * anew. */
+/* The search ends after so many rounds in a row without a better step. */
 #define BARREN_ROUNDS 4
-/* Relative gain that counts. */
+/* A relative gain below this does not count. */
 #define GAIN 1e-9
-/* More than sums of links are rounded by. */
+/* Sums of links are rounded by less than this. */
 #define ROUNDING 1e-12
-/* Links a route touches, and what a look at its length is worth, for counting
- * work. */
+/* The work that a route, and a look at its length, are counted as, in links. */
 #define ROUTE_WORK 8
 #define HOPS_WORK 2
 
@@ -36,12 +35,11 @@ struct host_step {
 	int spare;
 };
 
-/*
- * What steps are judged by. For max-congestion the search first flattens: after
- * the largest congestion come the fourth powers of all, since many links may be
- * as busy as the busiest, and taking load off one of them shows nowhere else.
- * Then it tidies up: the largest congestion is kept and the mean lowered.
- */
+/* Steps are judged by these numbers. For max-congestion the search first
+ * flattens: after the largest congestion come the fourth powers of all, since
+ * many links may be as busy as the busiest, and taking load off one of them
+ * shows nowhere else. Then it tidies up: it keeps the largest congestion and
+ * lowers the mean. */
 struct score {
 	double max, mean, powers, hop_bytes; /* mean: times the links */
 };
@@ -51,7 +49,8 @@ struct host_search {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
 	const struct cpl_comm *hosts; /* what each sends */
-	const struct cpl_comm *out;   /* what is judged: that, or of its ports */
+	const struct cpl_comm *out;   /* of hosts or their ports: what is
+	                               * judged */
 	int ports;                    /* of out for a host */
 	struct cpl_moves *moves, own;
 	const int *cable; /* [hosts * ports] of moves */
@@ -59,16 +58,16 @@ struct host_search {
 	int n_spare;
 	int *spare;            /* free nodes that are not chosen */
 	int *spare_at;         /* [nodes] index into spare, or -1 */
-	unsigned char *pinned; /* [hosts] is on a required node */
+	unsigned char *pinned; /* [hosts] whether it is on a required node */
 	double *blame;         /* [hosts] */
-	/* Links on the path of an entry, as they were looked up last. */
+	/* The links on the path of an entry, as they were last looked up. */
 	struct known_hops {
 		int from, to; /* stations + 1; 0: not yet */
 		double hops;
 	} * known;             /* [entries] */
 	int64_t busiest;       /* link of the round, -1: there are none */
 	int mover[MOVERS], n_movers;
-	long blamed; /* work of finding them */
+	long blamed; /* the work of finding the hosts to blame */
 	bool flatten;
 	struct score now;
 	struct score lifted; /* without the host that is to move */
@@ -79,7 +78,7 @@ struct host_search {
 	bool cut_short;
 };
 
-/* Without a division where there is nothing to divide: it is asked often. */
+/* It avoids a division where there is one port, since it is called often. */
 static inline int whole(const struct host_search *s, int cable)
 {
 	return s->ports == 1 ? cable : cable / s->ports;
@@ -98,7 +97,7 @@ static void charge(struct host_search *s, int host)
 	s->work += 2 * degree * ROUTE_WORK;
 }
 
-/* Of the host that is lifted; tentatively. */
+/* Applies the step of the lifted host tentatively. */
 static void apply(struct host_search *s, const struct host_step *step)
 {
 	charge(s, step->host);
@@ -143,14 +142,14 @@ static bool better(const struct host_search *s, const struct score *a,
 	       a->hop_bytes < b->hop_bytes;
 }
 
-/* Is it seen of the links that change alone that the step is no better than
- * that? Where sums say so, by more than they are rounded. */
+/* Do the changed links alone show that the step is no better than that? Sums
+ * only count where they differ by more than their rounding. */
 static bool is_hopeless(const struct host_search *s,
                         const struct host_step *step, const struct score *best)
 {
 	enum cpl_objective objective = s->how->objective;
 	const struct score *from = &s->lifted;
-	/* What is put on an unused node takes nothing off any link. */
+	/* A job that comes to an unused node takes nothing off any link. */
 	double max = step->with < 0 ? from->max : 0;
 	double limit = best->max * (1 + 2 * GAIN);
 	struct cpl_load_summary change;
@@ -163,7 +162,7 @@ static bool is_hopeless(const struct host_search *s,
 	change = cpl_moves_change(s->moves, s->busiest, limit);
 	if (change.max > limit)
 		return true;
-	/* The largest may become less. */
+	/* The largest congestion may become less. */
 	if (fmax(max, change.max) < best->max * (1 - GAIN / 2))
 		return false;
 	return s->flatten ? from->powers * (1 - ROUNDING) + change.powers >
@@ -172,7 +171,7 @@ static bool is_hopeless(const struct host_search *s,
 	                            best->mean * (1 + 2 * GAIN);
 }
 
-/* Try a step; where it beats *best_score, it and its score are the best. */
+/* Tries a step and keeps it with its score where it beats *best_score. */
 static void try_step(struct host_search *s, const struct host_step *step,
                      struct host_step *best, struct score *best_score)
 {
@@ -188,7 +187,7 @@ static void try_step(struct host_search *s, const struct host_step *step,
 	cpl_moves_undo(s->moves);
 }
 
-/* Few hosts move from one look at all entries to the next. */
+/* Hops are remembered, as few hosts move between two looks at all entries. */
 static double hops_of(struct host_search *s, int64_t e, int from, int to)
 {
 	struct known_hops *known = &s->known[e];
@@ -200,7 +199,7 @@ static double hops_of(struct host_search *s, int64_t e, int from, int to)
 	return known->hops;
 }
 
-/* Bytes of an entry of cable `from` on one link, or its hop-bytes when link is
+/* The bytes of an entry of cable `from` on a link, or its hop-bytes for link
  * -1. */
 static double entry_blame(struct host_search *s, int from, int64_t e,
                           int64_t link)
@@ -235,8 +234,8 @@ static void blame_hosts(struct host_search *s, int64_t link)
 	}
 }
 
-/* The hosts with the most blame, ties to the lowest; none when other jobs alone
- * fill the busiest link that is to be flattened. */
+/* Picks the hosts with the most blame, ties to the lowest; none when other jobs
+ * alone fill the busiest link that is to be flattened. */
 static void pick_movers(struct host_search *s)
 {
 	long before = s->work;
@@ -259,7 +258,7 @@ static void pick_movers(struct host_search *s)
 	}
 }
 
-/* The partner that exchanges the k-th most with host, or -1. */
+/* The partner with the k-th most traffic with host, or -1. */
 static int partner(const struct host_search *s, int host, int k)
 {
 	const struct cpl_comm *out = s->hosts;
@@ -290,7 +289,7 @@ static int partner(const struct host_search *s, int host, int k)
 	return last;
 }
 
-/* Spare nodes on home's router, and its others: nothing is nearer. */
+/* Counts the spare nodes on home's router, than which none is nearer. */
 static int spares_beside(const struct host_search *s, int home)
 {
 	const struct cpl_network *net = s->net;
@@ -305,7 +304,7 @@ static int spares_beside(const struct host_search *s, int home)
 	return n;
 }
 
-/* Indexes of the spare nodes nearest to a host's node; ties to the one with the
+/* Lists the indices of the spare nodes nearest to a host's node; ties go to the
  * closer id, then to the lower. */
 static int nearest_spares(struct host_search *s, int host, int *near)
 {
@@ -334,7 +333,7 @@ static int nearest_spares(struct host_search *s, int host, int *near)
 			hops[at] = h;
 			near[at] = s->spare_at[node];
 		}
-		/* Those that come are a link away, or more. */
+		/* All that follow are at least a link away. */
 		if (n == NEAR_NODES && hops[n - 1] <= 1 && !beside)
 			break;
 	}
@@ -347,7 +346,7 @@ static int draw(struct host_search *s, int n)
 	                             s->draws++, (uint64_t)n);
 }
 
-/* Has the work been done that is the limit, or the budget run out? */
+/* Has the work reached its limit, or has the budget run out? */
 static bool spent(struct host_search *s)
 {
 	const struct cpl_host_search *how = s->how;
@@ -365,8 +364,7 @@ static void list_nodes(const struct host_search *s, int *node)
 		node[i] = node_of(s, i);
 }
 
-/* Between rounds: what is found is kept when the next share of the work is
- * done. */
+/* Keeps what is found whenever the next share of the work is done. */
 static void pass_point(struct host_search *s)
 {
 	int shares = CPL_HOST_SEARCH_POINTS + 1;
@@ -380,7 +378,7 @@ static void pass_point(struct host_search *s)
 	list_nodes(s, s->kept);
 }
 
-/* Where a host may go, in the order tried; returns how many. */
+/* Lists where a host may go, in the order tried, and returns how many. */
 static int steps_of(struct host_search *s, int host, struct host_step *step)
 {
 	int n = 0;
@@ -449,8 +447,8 @@ static void rounds(struct host_search *s)
 	while (barren < BARREN_ROUNDS && !spent(s)) {
 		bool gained = false;
 
-		/* Where nothing was gained they are the same: it counts as if
-		 * they had been looked for. */
+		/* Without a gain they are the same as before; counting the work
+		 * again keeps the end of the search the same. */
 		if (barren)
 			s->work += s->blamed;
 		else
@@ -465,7 +463,7 @@ static void rounds(struct host_search *s)
 	}
 }
 
-/* mark: all 0. */
+/* mark is all 0 before and after. */
 static void list_spare(struct host_search *s, const int *node,
                        unsigned char *mark)
 {
@@ -486,8 +484,7 @@ static void list_spare(struct host_search *s, const int *node,
 	}
 }
 
-/* The ports of nodes, of which there are n, into cable[n * ports]; they may be
- * the same array. */
+/* Writes the ports of n nodes into cable[n * ports], perhaps node[] itself. */
 static void list_cables(const struct cpl_network *net, int n, const int *node,
                         int *cable)
 {
@@ -497,7 +494,7 @@ static void list_cables(const struct cpl_network *net, int n, const int *node,
 		cable[i] = node[i / ports] * ports + i % ports;
 }
 
-/* For the time node links do not count: a host takes its along. */
+/* By time, node links do not count: a host takes their load along. */
 int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
                          int n, struct cpl_moves *moves, struct cpl_error *err)
 {
@@ -520,8 +517,8 @@ int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
 	               : 0;
 }
 
-/* The loads of the job where it is; its routes are among these nodes. reach:
- * room for all and spares, and for the cables of the hosts. */
+/* Puts the job's loads where it is, with routes among these nodes only. reach
+ * has room for hosts, spares and the cables of the hosts. */
 static int begin(struct host_search *s, const int *node, int *reach,
                  struct cpl_error *err)
 {

@@ -5,11 +5,10 @@
 
 #include "traffic/workload.h"
 
-/* Loads below this part of the largest are what is left of flows that were
- * taken away again. */
+/* Loads below this share of the largest are rounding of flows taken away. */
 #define NOTHING 1e-12
 
-/* With what is tentative. */
+/* The congestion of a link with what is tentative. */
 static inline double congestion(const struct cpl_moves *m, int64_t link)
 {
 	return (m->load[link] + m->change[link]) /
@@ -31,7 +30,7 @@ static void add_up(struct cpl_link_sums *s)
 	}
 }
 
-/* Metrics of the default order. */
+/* Computes the metrics of the default order. */
 static int reference(struct cpl_link_sums *s, const struct cpl_map_request *req,
                      struct cpl_error *err)
 {

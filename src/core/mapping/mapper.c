@@ -4,9 +4,9 @@
 #include "base/random.h"
 #include "mapping/clusters.h"
 
-/* Looks at graph edges, a second or so. */
+/* The search looks at so many graph edges at most, in a second or so. */
 #define WORK_MAX 100000000L
-/* Rounds of the thesis have no bound: sideways swaps may go on for ever. */
+/* Unlike in the thesis, rounds are bounded: sideways swaps might never end. */
 #define ROUNDS 16
 #define PASSES 16
 
@@ -16,9 +16,9 @@ struct interchange {
 	long work;
 };
 
-/* Edges of a cluster whose two ends would be at most a hop apart with the
- * cluster on `target` and everything else where it is, `other` on `its_target`.
- */
+/* Counts the edges of a cluster whose ends would be at most a hop apart with
+ * the cluster on `target`, `other` on `its_target` and everything else where it
+ * is. */
 static int adjacent(struct interchange *s, int cluster, int target, int other,
                     int its_target)
 {
@@ -38,7 +38,7 @@ static int adjacent(struct interchange *s, int cluster, int target, int other,
 	return n;
 }
 
-/* The pair's own edge counts alike before and after. */
+/* The edge between the two counts alike before and after. */
 static int gain(struct interchange *s, int u, int here, int v)
 {
 	int a = s->target_of[u], b = s->target_of[v];
@@ -60,7 +60,7 @@ static bool spent(struct interchange *s)
 	return s->work > WORK_MAX || cpl_map_expired(s->t->req);
 }
 
-/* Each cluster swaps with the one of largest gain, gains of 0 included. */
+/* Each cluster swaps with the one of largest gain, even where that is 0. */
 static bool pass(struct interchange *s)
 {
 	struct cpl_clusters *t = s->t;

@@ -9,7 +9,7 @@
 #include "mapping/clusters.h"
 #include "traffic/workload.h"
 
-/* As many as ranks a signature may have. */
+/* This is as many as a signature may have ranks. */
 #define SLOTS_MAX (1 << 24)
 
 const char *cpl_mapper_option(const char *name)
@@ -86,7 +86,7 @@ int cpl_map_check(const struct cpl_map_request *req, struct cpl_error *err)
 	return cpl_map_check_weights(req, err);
 }
 
-/* One rank layout and what it costs. */
+/* A rank layout and its cost. */
 struct slot_layout {
 	int *rank_host;
 	struct cpl_metrics metrics;
@@ -135,7 +135,7 @@ static bool busier(const struct cpl_map_request *req,
 	                       (1 + 1e-9);
 }
 
-/* Block order on the hosts as order[] has them. */
+/* Makes block order on the hosts in the order of order[]. */
 static int order_by(const struct cpl_map_request *req, const int *order,
                     int *rank_host, struct cpl_error *err)
 {
@@ -183,11 +183,11 @@ int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
 	return cpl_arena_end(&arena, rc ? -1 : moved, err);
 }
 
-/* The layouts that there are at the most. */
+/* These are all layouts that are compared. */
 enum { BY_DEFAULT, MAPPED, REFINED, BY_SWITCH, AS_GIVEN, N_LAYOUTS };
 
-/* Run the mapper, refine the best of its answer, the default order and the two
- * others, and leave the best of all in layout[*best]. */
+/* Runs the mapper, refines the best of its answer, the default order and the
+ * two others, and leaves the best of all in layout[*best]. */
 static int search(const struct cpl_mapper *mapper,
                   const struct cpl_map_request *req, struct evaluator *ev,
                   struct slot_layout *layout, int *best, struct cpl_error *err)

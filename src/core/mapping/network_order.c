@@ -4,17 +4,16 @@
 #include "graph/arena.h"
 #include "mapping/mapping_internal.h"
 
-/* A host and where it is. */
+/* A host and its position. */
 struct host_position {
 	uint64_t key; /* of a product, else 0 */
 	int n, at[CPL_NETWORK_MAX_DIMS];
 	int node, host;
 };
 
-/*
- * Back and forth: a coordinate runs backwards where those before it add up to
- * an odd number, so that the end of a row is beside the start of the next.
- */
+/* The order goes back and forth: a coordinate runs backwards where those before
+ * it add up to an odd number, so that the end of a row is beside the start of
+ * the next. */
 static int along(const void *a, const void *b)
 {
 	const struct host_position *x = a, *y = b;
@@ -59,7 +58,7 @@ static int by_position(const struct cpl_map_request *req, int *order,
 	return 0;
 }
 
-/* The partner by the widest link that was not seen, ties to the first; -1. */
+/* The unseen partner by the widest link, ties to the first; -1: none. */
 static int next_of(const struct cpl_comm *graph, int v, const bool *seen)
 {
 	double widest = -1;
@@ -78,7 +77,7 @@ static int64_t degree(const struct cpl_comm *graph, int v)
 	return graph->row[v + 1] - graph->row[v];
 }
 
-/* An end of the graph: of fewest links, ties to the lowest. */
+/* An end of the graph has fewest links; ties go to the lowest. */
 static int start_of(const struct cpl_comm *graph)
 {
 	int best = 0;
@@ -89,7 +88,7 @@ static int start_of(const struct cpl_comm *graph)
 	return best;
 }
 
-/* Depth first; what no link joins follows. */
+/* Goes depth first along links; hosts that no link joins follow. */
 static int by_links(const struct cpl_map_request *req, int *order,
                     struct cpl_error *err)
 {

@@ -4,23 +4,25 @@
 #include "graph/heap.h"
 #include "mapping/clusters.h"
 
-/* Clusters tried as the centre at the most; every n-th where there are more. */
+/* So many clusters are tried as the centre; of more every n-th. */
 #define CENTRES_MAX 256
 
 struct growth {
 	struct cpl_clusters *t;
 	int *target_of;
 	bool *used;   /* [n] targets */
-	bool *framed; /* [n] targets on the frame, or once on it */
-	int *frame;   /* [n_frame] free targets next to used ones, by age */
+	bool *framed; /* [n] targets that are or were on the frame */
+	int *frame;   /* [n_frame] free targets next to used ones, oldest
+	               * first */
 	int n_frame;
 	double *pull;   /* [n] traffic to mapped clusters */
-	double *way;    /* [n] length of the shortest path, negative */
+	double *way;    /* [n] length of the shortest path, negated */
 	struct cpl_heap heap; /* clusters by way */
 };
 
-/* Sum of shortest paths from a cluster, edges of length 1 / bytes; stops above
- * `most`. Infinite where a cluster is not reached. */
+/* Adds up the shortest paths from a cluster, with edges of length 1 / bytes,
+ * until the sum exceeds `most`. It is infinite where a cluster is not
+ * reached. */
 static double paths(struct growth *s, int from, double most)
 {
 	const struct cpl_comm *graph = s->t->graph;
@@ -95,7 +97,7 @@ static void widen(struct growth *s, int target)
 }
 
 /* The frame's target of least weighted hops to the cluster's partners, then the
- * nearest to the centre, then the oldest. -1: none that fits. */
+ * nearest to the centre, then the oldest; -1 where none fits. */
 static int best_of_frame(struct growth *s, int cluster, int centre)
 {
 	struct cpl_clusters *t = s->t;

@@ -5,17 +5,17 @@
 
 #include "base/parallel.h"
 
-/* Values nearer than this are one: sums over equal routes differ in their last
+/* Values this close are equal: sums over equal routes differ in their last
  * bits. */
 #define SAME 1e-12
 
-/* Flows of a step from which threads are worth starting, and how many
- * candidates one is handed at a time. */
+/* Threads pay from so many flows of a step; each takes a chunk of
+ * candidates. */
 #define MANY_FLOWS 8192
 #define CHUNK 32
 #define THREADS_MAX 16
 
-/* A mapped cluster that the next one talks with. */
+/* A mapped cluster with which the next one has traffic. */
 struct partner {
 	int node;
 	double to, from; /* bytes */
@@ -24,19 +24,19 @@ struct partner {
 struct ptram {
 	struct cpl_clusters *t;
 	struct cpl_link_sums sums;
-	struct cpl_link_sums *view; /* [n_views] of the other threads */
+	struct cpl_link_sums *view; /* [n_views] one for each other thread */
 	int n_views;
 	bool views_made;
 	int *target_of;
 	bool *used;
 	int *tried;              /* [leaves] last cluster tried there */
 	double *mapped;          /* [n] traffic with mapped clusters */
-	double *unmapped;        /* [n] with the others */
+	double *unmapped;        /* [n] traffic with unmapped clusters */
 	struct partner *partner; /* [n_partners] of the cluster at hand */
 	int n_partners;
 	int *candidate; /* [n_candidates] targets */
 	int n_candidates;
-	double *value; /* [n_candidates] hybrid metric with the cluster there */
+	double *value; /* [n_candidates] hybrid metric there */
 };
 
 static int next_cluster(const struct ptram *s, int n_mapped)
@@ -55,7 +55,7 @@ static int next_cluster(const struct ptram *s, int n_mapped)
 	return best;
 }
 
-/* The graph has each partner once, the directed matrix what goes each way. */
+/* The graph tells the partners, and the directed matrix the bytes each way. */
 static void find_partners(struct ptram *s, int cluster)
 {
 	const struct cpl_clusters *t = s->t;
@@ -75,7 +75,7 @@ static void find_partners(struct ptram *s, int cluster)
 	}
 }
 
-/* Flows of the cluster at hand if it were on `target`. */
+/* Adds the flows that the cluster at hand would have on `target`. */
 static void add_flows(const struct ptram *s, struct cpl_link_sums *sums,
                       int target)
 {
@@ -106,7 +106,7 @@ static void evaluate(void *arg, int64_t chunk, int thread)
 	}
 }
 
-/* Without memory for them fewer threads do. */
+/* Where memory for views is out, fewer threads do the work. */
 static void make_views(struct ptram *s)
 {
 	int n = s->t->req->threads < THREADS_MAX ? s->t->req->threads
@@ -133,7 +133,7 @@ static int best_target(struct ptram *s, int cluster)
 		if (s->used[p] || !cpl_clusters_fit(s->t, cluster, p) ||
 		    s->tried[s->t->distance.leaf[p]] == cluster)
 			continue;
-		/* Nodes of one router have the same routes. */
+		/* Nodes of one router have the same routes: one is enough. */
 		s->tried[s->t->distance.leaf[p]] = cluster;
 		s->candidate[s->n_candidates++] = p;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/ptram.h"
 
-/* Nearest targets tried for each cluster. */
+/* Each cluster tries this many nearest targets. */
 #define NEAREST 7
-/* A swap must lower the largest congestion by this part of it. */
+/* A swap must lower the largest congestion by this share of it. */
 #define GAIN 1e-9
 
 struct ptram_refinement {
@@ -14,8 +14,8 @@ struct ptram_refinement {
 	bool receivers;
 };
 
-/* All flows of a cluster as it lies, both ways, times `sign`; those with
- * `other` are left out when that is not -1. */
+/* Adds all flows of a cluster where it is, both ways, times `sign`; those with
+ * `other` are left out unless that is -1. */
 static void flows(struct ptram_refinement *s, int cluster, int other,
                   double sign)
 {
@@ -47,7 +47,7 @@ static void swap(struct ptram_refinement *s, int p, int r)
 	s->cluster_on[s->target_of[r]] = r;
 }
 
-/* Leave the loads of the layout with p and r swapped as tentative. */
+/* Leaves the loads of the layout with p and r swapped as tentative. */
 static void try_swap(struct ptram_refinement *s, int p, int r)
 {
 	flows(s, p, -1, -1);
@@ -57,7 +57,7 @@ static void try_swap(struct ptram_refinement *s, int p, int r)
 	flows(s, r, p, 1);
 }
 
-/* Does p send, or receive where that counts, over the link? */
+/* Does p send over the link, or receive where that counts? */
 static bool loads_link(struct ptram_refinement *s, int p, int link)
 {
 	const struct cpl_clusters *t = s->t;
@@ -79,7 +79,7 @@ static bool loads_link(struct ptram_refinement *s, int p, int link)
 	return false;
 }
 
-/* The NEAREST targets around a target, ties to the first. */
+/* Lists the NEAREST targets around a target, ties to the first. */
 static int nearest(struct ptram_refinement *s, int target, int *near)
 {
 	struct cpl_clusters *t = s->t;
@@ -103,7 +103,7 @@ static int nearest(struct ptram_refinement *s, int target, int *near)
 	return n;
 }
 
-/* The best swap of one pass; false: none lowers the largest congestion. */
+/* Makes the best swap of a pass. False: none lowers the largest congestion. */
 static bool pass(struct ptram_refinement *s)
 {
 	int link = cpl_link_sums_hottest(&s->sums), best[2] = {-1, -1};

@@ -9,9 +9,9 @@
 #include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
 
-/* Hosts from which on it matters which is where. */
+/* With fewer hosts it does not matter which is where. */
 #define HOSTS_MIN 3
-/* And up to which greedyallc is worth the distances of all of them. */
+/* Above this, greedyallc is not worth the distances between all hosts. */
 #define GREEDY_HOSTS 128
 
 static bool uneven(const struct cpl_map_request *req)
@@ -122,13 +122,13 @@ void cpl_quick_close(struct cpl_quick *q)
 	cpl_arena_free(&q->arena);
 }
 
-/* The best so far of a node set; groups NULL: none. */
+/* The best order so far of a node set; groups is NULL while there is none. */
 struct quick_best {
 	const struct cpl_rank_groups *groups;
 	struct cpl_quick_layout *out;
 };
 
-/* Groups on node[], which come to that, kept where that is better. */
+/* Keeps groups on node[], which f judges, where that is better. */
 static void keep(struct cpl_quick *q, const struct cpl_rank_groups *groups,
                  const int *node, const struct cpl_figures *f,
                  struct quick_best *best)
@@ -155,7 +155,7 @@ static int try(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 	return 0;
 }
 
-/* Groups on the same nodes by id, where that is another order. */
+/* Tries groups on the same nodes by id, where that is another order. */
 static int try_by_id(struct cpl_quick *q, const struct cpl_rank_groups *groups,
                      const int *node, struct quick_best *best,
                      struct cpl_error *err)
@@ -172,7 +172,7 @@ static int try_by_id(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 	return try(q, groups, q->order, best, err);
 }
 
-/* Groups in the order of greedyallc. */
+/* Tries groups in the order of greedyallc. */
 static int try_greedy(struct cpl_quick *q, const struct cpl_rank_groups *groups,
                       const int *node, struct quick_best *best,
                       struct cpl_error *err)
@@ -206,7 +206,7 @@ static int try_greedy(struct cpl_quick *q, const struct cpl_rank_groups *groups,
 	return try(q, groups, q->order, best, err);
 }
 
-/* Ranks put on node[] by greedyallc themselves: *given are its groups. */
+/* Tries ranks put on node[] by greedyallc, whose groups go into *given. */
 static int try_ranks(struct cpl_quick *q, const int *node,
                      struct cpl_rank_groups *given, struct quick_best *best,
                      struct cpl_error *err)
@@ -244,7 +244,7 @@ static bool expired(const struct cpl_quick *q, bool *cut_short)
 	return *cut_short;
 }
 
-/* The starts of a search besides those looked at already. */
+/* Tries the starts of a search that were not looked at before. */
 static int try_starts(struct cpl_quick *q, const int *node,
                       struct cpl_rank_groups *given, struct quick_best *best,
                       struct cpl_error *err)
@@ -264,13 +264,13 @@ static int try_starts(struct cpl_quick *q, const int *node,
 	return try_ranks(q, node, given, best, err);
 }
 
-/* The best start. block: as cpl_quick_look has it. */
+/* Finds the best start; block is as for cpl_quick_look. */
 static int start(struct cpl_quick *q, const int *node,
                  const struct cpl_figures *block, struct cpl_rank_groups *given,
                  struct quick_best *best, bool all, bool *cut_short,
                  struct cpl_error *err)
 {
-	/* The caller's may be the same as out's. */
+	/* The caller's array may be the same as out's. */
 	memcpy(q->node, node, (size_t)q->req->n_hosts * sizeof(*node));
 	best->out->own = NULL;
 	if (!best->groups && look(q, q->node, block, best, err))
@@ -280,7 +280,7 @@ static int start(struct cpl_quick *q, const int *node,
 	               : 0;
 }
 
-/* Groups of the node set's own go to the caller. */
+/* Groups that only this node set has go to the caller. */
 static void finish(struct cpl_rank_groups *given, struct quick_best *best)
 {
 	if (best->groups == given) {
@@ -351,7 +351,7 @@ int cpl_quick_map(struct cpl_quick *q, const int *node, bool looked,
 	struct quick_best best = {.out = out};
 	int rc;
 
-	/* Of small jobs more than these two may have been best. */
+	/* Small jobs may have had a best order other than these two. */
 	if (looked && !q->small)
 		best.groups = out->of ? &q->grown : &q->block;
 	rc = start(q, node, NULL, &given, &best, true, cut_short, err);
@@ -362,7 +362,7 @@ int cpl_quick_map(struct cpl_quick *q, const int *node, bool looked,
 	return rc;
 }
 
-/* Each host a node of its own? */
+/* Is each host a node of its own? */
 static bool distinct(const struct cpl_map_request *req, int *index_of)
 {
 	for (int h = 0; h < req->n_hosts; h++) {

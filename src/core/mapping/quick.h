@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The default mapper, in two steps: which ranks share a host, made once for a
- * job (rank_groups.h), and which host each group is on, for each node set. So
- * many node sets are judged with their rank order for little more than one.
+ * The default mapper works in two steps: which ranks share a host, made once
+ * for a job (rank_groups.h), and which host each group is on, for each node
+ * set. So many node sets are judged with their rank order for little more than
+ * one.
  */
 #ifndef CPL_MAPPING_QUICK_H
 #define CPL_MAPPING_QUICK_H
@@ -12,26 +13,27 @@
 #include "mapping/mapping.h"
 #include "mapping/rank_groups.h"
 
-/* Ranks times hosts up to which more orders are tried. */
+/* More orders are tried up to this many ranks times hosts. */
 #define CPL_QUICK_SMALL 8192L
-/* Of the search for each node set, see host_search.h; half a millisecond. */
+/* The work of a search for each node set (host_search.h): half a
+ * millisecond. */
 #define CPL_QUICK_WORK 30000L
 
 struct cpl_quick {
-	/* n_hosts, slots of the hosts in the order of their ranks; graph must
-	 * be set, unless groups are and the job is not small; host is not
-	 * looked at. */
+	/* It has n_hosts and slots, the hosts in the order of their ranks.
+	 * graph must be set unless groups are and the job is not small; host is
+	 * not looked at. */
 	const struct cpl_map_request *req;
 	struct cpl_evaluator ev;
 	struct cpl_rank_groups block;
-	/* n is 0 where that is no better; the request's, or own */
+	/* the request's or its own; n 0: blocks are better */
 	struct cpl_rank_groups grown;
 	bool small, all_metrics;
-	bool is_view; /* its groups are another one's */
+	bool is_view; /* its groups belong to another one */
 	int *kind; /* slots of hosts where they differ, or NULL */
-	/* Orders that are tried, and the best so far. */
+	/* The orders that are tried, and the best so far. */
 	int *node, *order, *at, *slots;
-	int *cable; /* [hosts * cpl_network_judged_ports] of what is judged */
+	int *cable; /* [hosts * cpl_network_judged_ports] */
 	const int *reach;
 	int n_reach;
 	struct cpl_moves moves; /* of searches, once there was one */
@@ -39,59 +41,57 @@ struct cpl_quick {
 	struct cpl_arena arena;
 };
 
-/*
- * For jobs on any of the n_reach nodes in reach, which has to live as long as
- * req. all_metrics as in host_evaluate.h. only_blocks: groups are not grown and
- * nothing can be mapped. 0, or -1 with err (memory), to be closed in either
- * case. O(entries * log(ranks) + links).
- */
+/* Opens a mapper for jobs on any of the n_reach nodes in `reach`, which must
+ * live as long as req. all_metrics is as in host_evaluate.h. With only_blocks,
+ * groups are not grown and nothing can be mapped. Returns 0, or -1 with err
+ * (memory), in O(entries * log(ranks) + links); close it in either case. */
 int cpl_quick_open(struct cpl_quick *quick, const struct cpl_map_request *req,
                    const int *reach, int n_reach, bool all_metrics,
                    bool only_blocks, struct cpl_error *err);
-/* Make another one like `of`, which has to live as long, for use by another
- * thread. 0, or -1 with err (memory), to be closed in either case. O(hosts +
- * links). */
+/* Makes another one like `of`, which must live as long, for use by another
+ * thread. Returns 0, or -1 with err (memory), in O(hosts + links); close it in
+ * either case. */
 int cpl_quick_view(struct cpl_quick *quick, const struct cpl_quick *of,
                    struct cpl_error *err);
 void cpl_quick_close(struct cpl_quick *quick);
 
-/* Evaluate groups, one of the job's, with group i on node[i]. 0, or -1 with
- * err. As cpl_evaluate. */
+/* Judges one of the job's groupings with group i on node[i]. Returns 0, or -1
+ * with err, as cpl_evaluate does and at its cost. */
 int cpl_quick_evaluate(struct cpl_quick *quick,
                        const struct cpl_rank_groups *groups, const int *node,
                        struct cpl_figures *out, struct cpl_error *err);
 
 /* A rank order on a set of nodes. */
 struct cpl_quick_layout {
-	int *node; /* [n_hosts] of group after group: the caller's */
+	int *node; /* [n_hosts] nodes of groups; the caller's array */
 	const int *of; /* [ranks] group of a rank; NULL: blocks */
-	int *own;      /* that is this one, to free(); or NULL */
+	int *own;      /* the same where it is to be free()d, or NULL */
 	struct cpl_figures figures;
 };
 
-/*
- * The best known order without a search, from node[] as given: blocks and grown
- * groups, the better of them by id, too; of small jobs all that cpl_quick_map
- * begins with. block: what blocks as given come to, or NULL. 0, or -1 with err;
- * out->own to be freed in either case. O(3 evaluations), of small jobs some more.
- */
+/* Finds the best order known without a search, from node[] as given: blocks and
+ * grown groups, the better of them by id too, and for small jobs all that
+ * cpl_quick_map begins with. `block` is what blocks as given come to, or NULL.
+ * Returns 0, or -1 with err, in O(3 evaluations), for small jobs some more;
+ * free out->own in either case. */
 int cpl_quick_look(struct cpl_quick *quick, const int *node,
                    const struct cpl_figures *block,
                    struct cpl_quick_layout *out, struct cpl_error *err);
 
 /*
- * Map the ranks to node[]: blocks and grown groups (and of small jobs those of
- * greedyallc), the given order, that by id and that of greedyallc; from the best
- * a search by swaps, unless other jobs alone fill the busiest link. Never worse
- * than blocks as given. looked: out is what cpl_quick_look made of that node[],
- * which of large jobs is not done again. 0, or -1 with err; out->own to be freed
- * in either case. With *cut_short the budget ended it.
+ * Maps the ranks to node[]. It tries blocks and grown groups (for small jobs
+ * also those of greedyallc) in the given order, by id and in the order of
+ * greedyallc, and searches by swaps from the best, unless other jobs alone fill
+ * the busiest link. The result is never worse than blocks as given. `looked`
+ * says that out is from cpl_quick_look for that node[], which spares large jobs
+ * doing it again. Returns 0, or -1 with err; free out->own in either case.
+ * *cut_short: the budget ended it.
  */
 int cpl_quick_map(struct cpl_quick *quick, const int *node, bool looked,
                   struct cpl_quick_layout *out, bool *cut_short,
                   struct cpl_error *err);
 
-/* cpl_objective_better of two. */
+/* As cpl_objective_better does for two layouts. */
 static inline bool cpl_figures_better(enum cpl_objective objective,
                                       const struct cpl_figures *a,
                                       const struct cpl_figures *b)

@@ -7,15 +7,15 @@
 #include "mapping/rank_groups.h"
 
 #define MAX_DIMS 5
-/* Shapes that are tried, and entries looked at for that: some 5 ms. */
+/* The limits of shapes tried and of entries looked at for them: some 5 ms. */
 #define TRIED 8
 #define WORK 2000000
-/* Numbers closer than this, relative to the larger, count as equal. */
+/* Numbers that differ by this share of the larger count as equal. */
 #define SAME 1e-9
-/* A part of the traffic that is no grid's. */
+/* This share of the traffic may be outside of the pattern. */
 #define STRAY 0.05
 
-/* The grid: rank = sum of coordinate * stride. */
+/* The grid, with rank = sum of coordinate * stride. */
 struct rank_grid {
 	int ranks, n_dims;
 	int length[MAX_DIMS], stride[MAX_DIMS];
@@ -24,7 +24,7 @@ struct rank_grid {
 
 struct box_shape {
 	int side[MAX_DIMS];
-	double surface; /* what leaves such boxes, about */
+	double surface; /* about what leaves such boxes */
 };
 
 struct boxes {
@@ -36,7 +36,7 @@ struct boxes {
 	int n_best, most;
 	int *box;   /* [ranks] */
 	int *first; /* [ranks + 1] of a box */
-	int *of;    /* [ranks] being tried */
+	int *of;    /* [ranks] the groups being tried */
 	double *sums;
 };
 
@@ -78,8 +78,7 @@ bool cpl_group_cut_better(const struct cpl_group_cut *a,
 	return order ? order < 0 : compare(a->all, b->all) < 0;
 }
 
-/* Does the distance fit between the strides that are known, so that one divides
- * the next? */
+/* Does the distance fit into the strides, so that each divides the next? */
 static bool fits(const struct rank_grid *grid, int distance)
 {
 	if (grid->ranks % distance)
@@ -94,7 +93,7 @@ static bool fits(const struct rank_grid *grid, int distance)
 	return true;
 }
 
-/* In order of strides. */
+/* Strides are kept in ascending order. */
 static void add_stride(struct rank_grid *grid, int stride, double bytes)
 {
 	int at = grid->n_dims++;
@@ -107,8 +106,8 @@ static void add_stride(struct rank_grid *grid, int stride, double bytes)
 	grid->bytes[at] = bytes;
 }
 
-/* The distances of most bytes that fit, ties to the shortest. What goes around
- * the end of a dimension never fits. over: [ranks], all 0. */
+/* Takes the distances of most bytes that fit, ties to the shortest. Distances
+ * around the end of a dimension never fit. over: [ranks], all 0. */
 static void find_grid(const struct cpl_comm *graph, double *over,
                       struct rank_grid *grid)
 {
@@ -131,7 +130,7 @@ static void find_grid(const struct cpl_comm *graph, double *over,
 	}
 	if (!grid->n_dims)
 		return;
-	/* Ranks side by side that send each other nothing. */
+	/* Ranks that are side by side send each other nothing. */
 	if (grid->stride[0] > 1 && grid->n_dims < MAX_DIMS)
 		add_stride(grid, 1, 0);
 	for (int i = 0; i < grid->n_dims; i++)
@@ -140,7 +139,7 @@ static void find_grid(const struct cpl_comm *graph, double *over,
 		                  grid->stride[i];
 }
 
-/* One of the best shapes so far? Ties to the first. */
+/* Keeps the shape if it is one of the best so far, ties to the first. */
 static void note(struct boxes *b, const struct box_shape *shape)
 {
 	int at = b->n_best;
@@ -159,7 +158,7 @@ static void note(struct boxes *b, const struct box_shape *shape)
 	b->best[at] = *shape;
 }
 
-/* All shapes of `volume` ranks in the dimensions from dim on. */
+/* Lists all shapes of `volume` ranks in the dimensions from dim on. */
 static void list_shapes(struct boxes *b, struct box_shape *shape, int dim,
                         int volume)
 {
@@ -184,7 +183,7 @@ static void list_shapes(struct boxes *b, struct box_shape *shape, int dim,
 	shape->surface = before;
 }
 
-/* Ranks by boxes, in each in their order, are given out. */
+/* Gives out ranks box by box, within a box in their own order. */
 static void fill(struct boxes *b, const struct box_shape *shape)
 {
 	const struct rank_grid *grid = &b->grid;
@@ -205,7 +204,7 @@ static void fill(struct boxes *b, const struct box_shape *shape)
 	}
 	for (int i = 0; i < grid->ranks; i++)
 		b->first[i + 1] += b->first[i];
-	/* of[] first is the rank in a place. */
+	/* In this loop of[] is the rank in a position, not a group. */
 	for (int r = 0; r < grid->ranks; r++)
 		b->of[b->first[b->box[r]]++] = r;
 	for (int i = 0; i < grid->ranks; i++, left--) {
@@ -262,7 +261,8 @@ out:
 	return cpl_arena_end(&arena, rc, err);
 }
 
-/* Bytes over each distance between rank numbers; all of them. */
+/* Adds up the bytes over each distance between rank numbers; returns their
+ * sum. */
 static double sum_distances(const struct cpl_comm *graph, double *over)
 {
 	double all = 0;
@@ -276,7 +276,7 @@ static double sum_distances(const struct cpl_comm *graph, double *over)
 	return all;
 }
 
-/* Are ranks rows of so many, which send to their columns and each other? */
+/* Are ranks rows of that length that send inside rows and columns only? */
 static bool is_row(const double *over, int ranks, int length, double all)
 {
 	double column = 0, beyond = 0;

@@ -10,11 +10,11 @@
 #include "mapping/rank_boxes.h"
 #include "traffic/ports.h"
 
-/* Less traffic between groups has to be this much less to count. */
+/* Traffic between groups must fall by more than this share to count. */
 #define GAIN 1e-9
-/* What traffic over one rank between weighs. */
+/* The weight of traffic with a partner's partner. */
 #define SECOND (1.0 / 64)
-/* Entries to be looked at for it, at the most: some 5 ms. */
+/* That weight is left out where it needs a look at more entries: some 5 ms. */
 #define FAR_WORK 5e5
 
 void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of)
@@ -26,7 +26,7 @@ void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of)
 			of[rank++] = i;
 }
 
-/* Entries between ports of one host as one on the diagonal: they stay inside. */
+/* Traffic between ports of one host stays inside and goes to the diagonal. */
 static void keep_inside(struct cpl_comm *comm, int ports)
 {
 	int64_t n = 0, e = 0;
@@ -54,7 +54,7 @@ static void keep_inside(struct cpl_comm *comm, int ports)
 	comm->row[comm->ranks] = comm->n_entries = n;
 }
 
-/* Traffic of the groups of[] by port. */
+/* Adds up the traffic of the groups of[] by port. */
 static int split_ports(struct cpl_rank_groups *groups,
                       const struct cpl_network *net,
                       const struct cpl_comm *comm, const int *of,
@@ -77,7 +77,7 @@ static int split_ports(struct cpl_rank_groups *groups,
 	return rc;
 }
 
-/* Traffic of the groups of[]. */
+/* Adds up the traffic of the groups of[]. */
 static int contract(struct cpl_rank_groups *groups,
                     const struct cpl_network *net, const struct cpl_comm *comm,
                     const int *of, struct cpl_error *err)
@@ -128,23 +128,24 @@ void cpl_rank_groups_free(struct cpl_rank_groups *groups)
 	*groups = (struct cpl_rank_groups){0};
 }
 
-/* Of ranks, while groups grow. */
+/* What is known of ranks while groups grow. */
 struct group_growing {
 	const struct cpl_comm *graph;
 	int *of;            /* -1: free */
 	double *pull;       /* traffic with the group, and SECOND of far */
-	double *far;        /* with ranks that talk with the group, by the part of
-	                     * their traffic that does; NULL: too much work */
-	int *far_of;        /* the group that far[] is for */
+	double *far;        /* with ranks that talk with the group, by the share
+	                     * of their traffic that does; NULL: too much
+	                     * work */
+	int *far_of;        /* the group that far[] is valid for */
 	double *all;        /* a rank's traffic */
-	double *taken;      /* that with ranks that are not free */
+	double *taken;      /* the part of it with ranks that are not free */
 	struct cpl_heap near;
-	struct cpl_heap rim; /* free ranks with any, by it: where groups begin,
-	                      * so that no single ones are left over */
+	struct cpl_heap rim; /* free ranks that have any, by it: groups begin
+	                      * there, so that no single ranks are left over */
 	int group;
 };
 
-/* A rank is free, and more pulls it. */
+/* A free rank is pulled more. */
 static void pull_more(struct group_growing *g, int rank, double more, bool near)
 {
 	if (cpl_heap_has(&g->near, rank)) {
@@ -158,8 +159,8 @@ static void pull_more(struct group_growing *g, int rank, double more, bool near)
 	}
 }
 
-/* Those that `via` talks with are near, too, if less: without it a stencil's
- * ranks all pull alike, and groups grow as lines. */
+/* Those that `via` talks with count as near, though less: without that all
+ * ranks of a stencil pull alike, and groups grow as lines. */
 static void pull_far(struct group_growing *g, int via, double part)
 {
 	const struct cpl_comm *graph = g->graph;
@@ -220,7 +221,7 @@ static void grow(struct group_growing *g, const int *size, int n)
 	}
 }
 
-/* Entries that pull_far looks at: those of all entries' ranks. */
+/* Are entries few enough for pull_far, which looks at those of all partners? */
 static bool looks_far(const struct cpl_comm *graph)
 {
 	double work = 0;
@@ -262,13 +263,13 @@ static int open_growing(struct group_growing *g, const struct cpl_comm *graph,
 	               : 0;
 }
 
-/* Less of the most, or of all? */
+/* Is the largest, or the sum, less in a? */
 static bool gains(const struct cpl_group_cut *a, const struct cpl_group_cut *b)
 {
 	return a->most < b->most * (1 - GAIN) || a->all < b->all * (1 - GAIN);
 }
 
-/* Columns in place of blocks, if these gain nothing on them: 1; 0, or -1. */
+/* Takes columns if blocks are no better than they. Returns 1; 0; or -1. */
 static int try_columns(const struct cpl_comm *comm,
                        const struct cpl_comm *graph, const int *size, int n,
                        const struct cpl_group_cut *block, double *sums, int *of,
@@ -283,8 +284,8 @@ static int try_columns(const struct cpl_comm *comm,
 	return !gains(block, &cut);
 }
 
-/* The better of groups that grew and of boxes, in of[], if it gains anything on
- * blocks, or columns if they lose nothing: 1; 0, or -1 with err. */
+/* Puts the better of grown groups and boxes into of[] if it beats blocks, or
+ * columns if they are no worse. Returns 1; 0; or -1 with err. */
 static int choose(struct group_growing *g, const struct cpl_comm *comm,
                   const int *size, int n, struct cpl_arena *arena, int **of,
                   struct cpl_error *err)

@@ -32,7 +32,7 @@ const char *cpl_rank_order_piece(const char *text, int part, size_t *length)
 	return text + first;
 }
 
-/* Ranks from `r` on that have one host. */
+/* Counts the ranks from `r` on that share a host. */
 static int run_of(const int *rank_host, int ranks, int r)
 {
 	int n = 1;
@@ -82,7 +82,7 @@ static int by_name(const void *a, const void *b)
 	              ((const struct host_name *)b)->name);
 }
 
-/* at[h]: where host h of `from` is in `to`. */
+/* Sets at[h] to the index in `to` of host h of `from`. */
 static int find_hosts(const struct cpl_hostlist *from,
                       const struct cpl_hostlist *to, int *at,
                       struct cpl_error *err)
@@ -112,7 +112,7 @@ static int find_hosts(const struct cpl_hostlist *from,
 	return rc;
 }
 
-/* A number of digits only, 0 .. max; -1: none. */
+/* Reads a number of digits only, 0 .. max; -1 where there is none. */
 static int number(const char **p, int max)
 {
 	long value = 0;
@@ -135,7 +135,7 @@ static int ranks_of(int hosts)
 	                                         : INT_MAX;
 }
 
-/* One run: of how many ranks, and their host. 0: it is none. */
+/* Reads one run: returns its number of ranks, 0 where it is none. */
 static int read_run(const char **p, int n_hosts, int most, int *host)
 {
 	int n = 1;
@@ -148,7 +148,7 @@ static int read_run(const char **p, int n_hosts, int most, int *host)
 	return *host < 0 || n < 1 || n > most || (**p && **p != ',') ? 0 : n;
 }
 
-/* Is it runs up to its end, of hosts 0 .. n_hosts - 1? How many ranks, or -1. */
+/* Checks runs of hosts 0 .. n_hosts - 1. Returns the number of ranks, or -1. */
 static int count_ranks(const char *p, int n_hosts, int most,
                        struct cpl_error *err)
 {
@@ -206,8 +206,7 @@ static int parse_runs(const char *p, const int *at, int n_hosts,
 	return check_hosts(out, err);
 }
 
-/* So many more hosts than the allocation has are looked at, to name the first
- * that is not in it. */
+/* So many hosts more than allocated are read, to name the first stranger. */
 #define STRANGERS 16
 
 int cpl_rank_order_parse(const char *text, const char *allocation,
@@ -294,7 +293,7 @@ static int write_by_host(FILE *to, int n_hosts, const int *rank_host, int ranks)
 	return rc;
 }
 
-/* Logical cores, as many as the rank weighs. */
+/* Writes as many logical cores as the rank weighs. */
 static int write_slots(FILE *to, char *const *host, int n_hosts,
                        const int *rank_host, int ranks, const int *weight)
 {

@@ -7,11 +7,10 @@ static int degree(const struct cpl_comm *graph, int v)
 	return (int)(graph->row[v + 1] - graph->row[v]);
 }
 
-/*
- * Breadth-first from `start`, partners by ascending degree, ties to the
- * lowest, into order[0..]; seen[] marks what was reached. Returns how many, and
- * the first of the last level of least degree in *last.
- */
+/* Lists what is reached breadth-first from `start` in order[0..], partners by
+ * ascending degree, ties to the lowest, and marks it in seen[]. Returns how
+ * many; *last is the vertex of least degree in the last level, ties to the
+ * first. */
 static int breadth_first(const struct cpl_comm *graph, int start, int *order,
                          int *level, bool *seen, int *last)
 {
@@ -46,7 +45,8 @@ static int breadth_first(const struct cpl_comm *graph, int start, int *order,
 	return n;
 }
 
-/* George and Liu: restart from the far end while that is farther away. */
+/* As with George and Liu, it restarts from the far end while that gets
+ * farther. */
 static int component(const struct cpl_comm *graph, int start, int *order,
                      int *level, bool *seen)
 {
@@ -63,7 +63,8 @@ static int component(const struct cpl_comm *graph, int start, int *order,
 	}
 }
 
-/* Reverse Cuthill-McKee; components by their first vertex of least degree. */
+/* Reverse Cuthill-McKee; a component starts at its first vertex of least
+ * degree. */
 static int order_of(const struct cpl_comm *graph, int *order,
                     struct cpl_error *err)
 {
@@ -84,7 +85,7 @@ static int order_of(const struct cpl_comm *graph, int *order,
 	return cpl_arena_end(&arena, 0, err);
 }
 
-/* Targets by the order of their routers, then by node id. */
+/* Orders targets as their routers, then by node id. */
 static int order_targets(struct cpl_clusters *t, int *target,
                          struct cpl_error *err)
 {

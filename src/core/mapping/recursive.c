@@ -2,7 +2,7 @@
 #include "graph/arena.h"
 #include "mapping/mapping_internal.h"
 
-/* The n hosts halved, then the ranks for hosts in that order. */
+/* Halves the n hosts, then the ranks for hosts in that order. */
 static int halve(const struct cpl_map_request *req, const int *host, int n,
                  int *order, int *first, int *rank, struct cpl_error *err)
 {

@@ -2,13 +2,13 @@
 #include "graph/members.h"
 #include "mapping/mapping_internal.h"
 
-/* Multiply-adds spent at the most; some 50 ms. */
+/* So many multiply-adds are spent at most, in some 50 ms. */
 #define WORK_MAX 50000000L
-/* Hosts each rank tries. */
+/* Each rank tries so many hosts. */
 #define TARGETS 4
 #define PASSES 4
-/* A swap must gain this much of the two ranks' hop-bytes, or sums that differ
- * in their last bits could swap for ever. */
+/* A swap must gain this share of the two ranks' hop-bytes; otherwise sums that
+ * differ in their last bits could swap for ever. */
 #define GAIN 1e-9
 
 struct refine {
@@ -19,7 +19,7 @@ struct refine {
 	long work;
 };
 
-/* Hop-bytes of a rank on every leaf, partners where they are. */
+/* Computes a rank's hop-bytes on every leaf, its partners where they are. */
 static void cost_everywhere(struct refine *s, int rank)
 {
 	const struct cpl_comm *graph = s->req->graph;
@@ -39,7 +39,8 @@ static void cost_everywhere(struct refine *s, int rank)
 	}
 }
 
-/* What rank `other` gains by going to `leaf`, and its traffic with `rank`. */
+/* What `other` gains by going to `leaf`; *between is its traffic with
+ * `rank`. */
 static double gain_of(struct refine *s, int other, int leaf, int rank,
                       double *between)
 {
@@ -60,7 +61,7 @@ static double gain_of(struct refine *s, int other, int leaf, int rank,
 	return gain;
 }
 
-/* The TARGETS cheapest hosts that are better than where the rank is. */
+/* Picks the TARGETS cheapest hosts that are better than where the rank is. */
 static int pick_targets(struct refine *s, int rank, int *target)
 {
 	const int *leaf = s->distance.leaf;

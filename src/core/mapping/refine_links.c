@@ -4,16 +4,17 @@
 #include "mapping/best/best.h"
 #include "traffic/moves.h"
 
-/* Evaluations between two checkpoints: loads afresh, the hottest links. */
+/* Evaluations between checkpoints, which renew loads and find the hottest
+ * links. */
 #define ROUND 4096
 #define MAX_HOT 64
-/* Links of at least this share of the largest congestion are hot. */
+/* Links with at least this share of the largest congestion are hot. */
 #define HOT 0.9
-/* Price of a relative change of hop-bytes, in relative changes of the sum of
- * powers; what objectives other than the largest congestion ask. */
+/* The price of a relative change of hop-bytes, in relative changes of the sum
+ * of powers; objectives other than the largest congestion ask the second. */
 #define PRICE 30.0
 #define PRICE_HOP_BYTES 1e4
-/* Hop-bytes may grow that much while the search is hot. */
+/* Hop-bytes may grow by this share while the search is hot. */
 #define GROWTH 0.025
 
 struct links {
@@ -22,7 +23,8 @@ struct links {
 	double *weight; /* [links] 1 / bandwidth / largest congestion */
 };
 
-/* Scale to the largest congestion, and the sum of powers at that scale. */
+/* Scales loads to the largest congestion, and returns the sum of their
+ * powers. */
 static double scale(struct links *l, double *max, int *hot, int *n_hot)
 {
 	const struct cpl_network *net = l->swaps->req->net;
@@ -46,7 +48,7 @@ static double scale(struct links *l, double *max, int *hot, int *n_hot)
 	return sum;
 }
 
-/* A rank of a router at either end of a hot link, else any. */
+/* Picks a rank of a router at either end of a hot link, else any rank. */
 static int pick_rank(struct links *l, const int *host_at, const int *hot,
                      int n_hot)
 {
@@ -91,7 +93,7 @@ static void step(struct links *l, struct descent *d)
 	if (b < 0)
 		return;
 	hops = cpl_swaps_delta(s, a, b);
-	/* Nothing on the links can pay for this. */
+	/* No gain on the links can pay for this. */
 	if (d->price * hops > 0.05 * d->cost)
 		return;
 	cpl_moves_swap(m, a, b);
@@ -141,8 +143,7 @@ static void descend(struct links *l, double heat, int64_t steps,
 			break;
 		d->temperature =
 		        start * (double)(rounds - 1 - r) / (double)rounds;
-		/* As many ranks as there are would let hop-bytes grow by
-		 * temperature * ranks / price. */
+		/* Hop-bytes could grow by temperature * ranks / price. */
 		d->price = price;
 		if (d->temperature * ranks > GROWTH * price)
 			d->price = d->temperature * ranks / GROWTH;
@@ -151,7 +152,7 @@ static void descend(struct links *l, double heat, int64_t steps,
 				break;
 			step(l, d);
 		}
-		/* Rounding of the differences must not add up. */
+		/* Differences are rounded, which must not add up. */
 		cpl_moves_afresh(&l->moves);
 		d->cost = cpl_swaps_cost(s);
 		d->sum = scale(l, &max, d->hot, &d->n_hot);

@@ -6,15 +6,14 @@
 #include "mapping/mapping_internal.h"
 #include "traffic/workload.h"
 
-/* Links on the paths between all routers of the job up to which swaps are
- * tried; some 10 ms. */
+/* Swaps are tried where the job's paths have no more links, in some 10 ms. */
 #define WAYS (1 << 19)
-/* Changes of loads that are looked at, at the most; as long again. */
+/* So many changes of loads are looked at, which takes as long again. */
 #define WORK_MAX 8000000L
-/* Hosts of partners that a rank tries, and ranks there. */
+/* A rank tries so many hosts of partners, and so many ranks there. */
 #define TARGETS 8
 #define CANDIDATES 8
-/* A swap must gain this part of the sum of powers. */
+/* A swap must lower the sum of powers by this share. */
 #define GAIN 1e-9
 
 struct repair {
@@ -35,7 +34,7 @@ struct repaired {
 	struct cpl_job_sums sums;
 };
 
-/* In parts of the busiest. */
+/* Scales loads to the busiest. */
 static void scale(struct repair *s)
 {
 	const double *load = s->loads.load;
@@ -62,7 +61,7 @@ static bool on_path(const struct cpl_bundles *b, int from, int to, int bundle)
 	return false;
 }
 
-/* Does what a rank sends or gets load the busiest? */
+/* Does what a rank sends or gets load the busiest bundle? */
 static bool loads_hot(struct repair *s, int rank)
 {
 	const struct cpl_bundles *b = &s->bundles;
@@ -84,8 +83,7 @@ static bool loads_hot(struct repair *s, int rank)
 	return false;
 }
 
-/* Keep the swap when the sum of powers falls and nothing gets busier than the
- * busiest. */
+/* Keeps a swap when the sum of powers falls and the busiest gets no busier. */
 static bool try_swap(struct repair *s, int a, int b)
 {
 	struct cpl_bundle_loads *l = &s->loads;
@@ -113,7 +111,7 @@ static bool try_swap(struct repair *s, int a, int b)
 	return true;
 }
 
-/* With ranks of the hosts of its partners, the next to each included. */
+/* Tries ranks on the hosts of its partners, and on the next host to each. */
 static bool improve_rank(struct repair *s, int rank)
 {
 	const struct cpl_comm *graph = s->req->graph;
@@ -142,7 +140,7 @@ static void passes(struct repair *s)
 	int ranks = s->req->graph->ranks, idle = 0;
 
 	scale(s);
-	/* Until a whole round has found nothing. */
+	/* It ends after a whole round without a gain. */
 	for (int r = 0; idle < ranks && s->busiest > 0; r = (r + 1) % ranks) {
 		if (s->work > WORK_MAX || cpl_map_expired(s->req))
 			return;
@@ -171,7 +169,7 @@ static bool better(const struct repaired *a, const struct repaired *b)
 	                            b->sums.hop_bytes);
 }
 
-/* Swaps, where there are bundles, and what they come to. */
+/* Swaps where there are bundles, and judges the layout. */
 static int repair(struct repair *s, struct repaired *layout,
                   struct cpl_error *err)
 {
@@ -180,7 +178,7 @@ static int repair(struct repair *s, struct repaired *layout,
 
 	if (s->bundles.n_links) {
 		rc = -1;
-		/* It is called twice, and frees them whatever was made. */
+		/* It is called twice and frees them whatever was made. */
 		s->ranks = (struct cpl_members){0};
 		if (!cpl_bundle_loads_init(&s->loads, &s->bundles, req,
 		                           layout->rank_host, err) &&
@@ -225,7 +223,7 @@ int cpl_map_repair(const struct cpl_map_request *req, int *rank_host,
 	    evaluate(&s, &order, err))
 		goto out;
 	if (better(&order, &given)) {
-		/* What it could not mend there it may here. */
+		/* From there it may mend what it could not mend before. */
 		s.work = 0;
 		if (repair(&s, &order, err))
 			goto out;

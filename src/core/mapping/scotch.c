@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Linked into the command and tests only. Scotch reports through functions that
- * a program may replace: those here keep the text and print nothing. Scotch
- * itself ends no process then; random numbers and threads are of a context of
- * our own, so the answer depends on the seed alone.
+ * This is linked into the command and tests only. Scotch reports through
+ * functions that a program may replace: those here keep the text and print
+ * nothing, and Scotch then ends no process. Random numbers and threads are of a
+ * context of our own, so that the answer depends on the seed alone.
  */
 #include "commplace-config.h"
 
@@ -20,12 +20,12 @@
 #include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
 
-/* Sum of edge weights times distances, which Scotch keeps in an int. */
+/* Scotch keeps the sum of edge weights times distances in an int. */
 #define COST_SUM 2e9
-/* Hosts up to which Scotch tabulates all distances; above it coarsens. */
+/* Scotch tabulates all distances of so many hosts, and coarsens above. */
 #define TABLE_MAX 4096
-/* Costs of a link between routers and of one to a host: hops decide, and hosts
- * of one router are nearer than others. */
+/* A link between routers costs more than one to a host, so that hops decide and
+ * hosts of one router are nearer than others. */
 #define LINK_COST 10
 #define HOST_COST 1
 
@@ -93,7 +93,7 @@ static int cost_between(const struct scotch_job *j, int a, int b)
 	       2 * HOST_COST;
 }
 
-/* What all weights together may be: each pair stands in the graph twice, and no
+/* The largest sum of all weights: each pair stands in the graph twice, and no
  * two hosts are farther apart than twice the farthest of one. */
 static double weights_sum(const struct scotch_job *j)
 {
@@ -108,7 +108,7 @@ static double weights_sum(const struct scotch_job *j)
 	return COST_SUM / farthest;
 }
 
-/* Bytes as whole numbers of at least 1. */
+/* Makes the graph of ranks, with bytes as whole weights of at least 1. */
 static int rank_graph(struct scotch_job *j, struct cpl_error *err)
 {
 	const struct cpl_comm *graph = j->req->graph;
@@ -146,11 +146,9 @@ static int rank_graph(struct scotch_job *j, struct cpl_error *err)
 	return 0;
 }
 
-/*
- * Routers, a vertex for each host behind its router, and hosts joined that are
- * side by side: Scotch bisects the hosts alone, which would be strangers
- * without that.
- */
+/* Joins routers, a vertex for each host behind its router, and hosts that are
+ * side by side: Scotch bisects the hosts alone, which would otherwise have no
+ * edges. */
 static struct cpl_comm *join(struct scotch_job *j, struct cpl_error *err)
 {
 	const struct cpl_network *net = j->req->net;
@@ -217,7 +215,7 @@ static int machine_graph(struct scotch_job *j, struct cpl_error *err)
 		}
 	}
 	g->row[g->n] = g->n_edges;
-	/* Scotch numbers them by vertex, or by number in the list. */
+	/* Scotch numbers terminals by vertex, or else by position. */
 	j->first_terminal = j->n > TABLE_MAX ? 0 : first;
 	for (int i = 0; i < j->n; i++)
 		j->terminal[i] = first + i;
@@ -233,7 +231,7 @@ static int by_node(const void *a, const void *b, void *arg)
 	return (x > y) - (x < y);
 }
 
-/* Scotch knows whole tori and meshes of equal hosts; 1 when this is one. */
+/* Is this a whole torus or mesh of equal hosts, which Scotch knows as such? */
 static bool is_whole_torus(const struct scotch_job *j)
 {
 	const struct cpl_network *net = j->req->net;
@@ -329,7 +327,7 @@ static int map_ranks(struct scotch_job *j, struct cpl_error *err)
 	return rc;
 }
 
-/* Ranks above a host's slots to the nearest free ones, highest first. */
+/* Moves ranks beyond a host's slots to the nearest free ones, highest first. */
 static int keep_slots(struct scotch_job *j, int *rank_host,
                       struct cpl_error *err)
 {

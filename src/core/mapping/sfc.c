@@ -4,8 +4,8 @@
 #include "mapping/best/best.h"
 #include "mapping/clusters.h"
 
-/* Position on the Hilbert curve through a cube of n dimensions of 2^bits
- * (Skilling, AIP Conf. Proc. 707, 2004). x is overwritten. */
+/* The position on the Hilbert curve through a cube of n dimensions of 2^bits
+ * (Skilling, AIP Conf. Proc. 707, 2004). It overwrites x. */
 static uint64_t hilbert(unsigned *x, int n, int bits)
 {
 	unsigned top = 1u << (bits - 1), t = 0;
@@ -64,7 +64,7 @@ static void sort(struct cpl_keyed *point, int n, int *order)
 		order[i] = point[i].item;
 }
 
-/* Routers of a torus along the curve, others by their number. */
+/* Routers of a torus are ordered along the curve, others by their number. */
 static void order_targets(const struct cpl_clusters *t, struct cpl_keyed *point,
                           int *order)
 {
@@ -83,7 +83,8 @@ static void order_targets(const struct cpl_clusters *t, struct cpl_keyed *point,
 	sort(point, t->n, order);
 }
 
-/* Clusters that make up a grid along the curve through it, others in order. */
+/* Clusters that make up a grid go along the curve through it, others in
+ * order. */
 static int order_clusters(const struct cpl_clusters *t, struct cpl_keyed *point,
                           int *order, struct cpl_error *err)
 {

@@ -3,16 +3,16 @@
 
 #include "mapping/best/best.h"
 
-/* Hosts up to which all are looked at for the nearest ones. */
+/* Up to this many hosts all are looked at for the nearest ones. */
 #define SCAN_HOSTS 2048
-/* Hosts between two looks at the clock. */
+/* The clock is looked at once in this many hosts. */
 #define CHECK_EVERY 256
-/* Half the side of the box of a torus, or half the window of routers by number,
- * that is looked at above. */
+/* Above that only hosts around are: half the side of a box of a torus, or half
+ * a window of router numbers. */
 #define BOX 3
 #define WINDOW 64
 
-/* Keep host k among the n nearest of h so far. */
+/* Keeps host k if it is one of the n nearest to h so far. */
 static int offer(const struct cpl_tables *t, int h, int k, float *hops, int n)
 {
 	const struct cpl_distance *d = &t->distance;
@@ -33,8 +33,8 @@ static int offer(const struct cpl_tables *t, int h, int k, float *hops, int n)
 	return n;
 }
 
-/* Hosts of the routers around h's: of a box of the torus, or of the routers of
- * numbers close to its own. */
+/* Offers the hosts of the routers around: in a box of the torus, or with
+ * numbers close to that of h's router. */
 static int offer_around(const struct cpl_tables *t, const int *first_on,
                         const int *next_on, int h, float *hops)
 {
@@ -55,7 +55,7 @@ static int offer_around(const struct cpl_tables *t, const int *first_on,
 		}
 		return n;
 	}
-	/* Of more than three dimensions the first three. */
+	/* Only the first three dimensions count. */
 	for (int d = 0; d < torus->n_dims && d < 3; d++)
 		boxes *= side;
 	for (int64_t i = 0; i < boxes; i++) {
@@ -69,7 +69,7 @@ static int offer_around(const struct cpl_tables *t, const int *first_on,
 			int to = (x + move + dim) % dim;
 
 			rest /= side;
-			/* Small rings are not gone round twice. */
+			/* The box must not go round a small ring twice. */
 			if (2 * abs(move) > dim || (2 * move == -dim))
 				inside = false;
 			router += (to - x) * stride;
@@ -104,12 +104,12 @@ static int find_near(struct cpl_tables *t, struct cpl_error *err)
 
 		if (h % CHECK_EVERY == 0)
 			over = over || cpl_map_expired(req);
-		/* From h on, so that ties do not all go to the same hosts. */
+		/* It begins at h, so that ties go to different hosts. */
 		for (int k = 0; k < req->n_hosts && scan && !over; k++)
 			n = offer(t, h, (h + k) % req->n_hosts, hops, n);
 		if (!scan && !over)
 			n = offer_around(t, first_on, next_on, h, hops);
-		/* Scattered hosts: any others. */
+		/* Where hosts are scattered, any others fill the list. */
 		for (; n < t->n_near; n++)
 			t->near[(size_t)h * (size_t)t->n_near + (size_t)n] =
 			        (h + n) % req->n_hosts;

@@ -6,18 +6,18 @@
 
 #include "mapping/best/best.h"
 
-/* Tiles of one volume that are looked at. */
+/* At most so many tiles of one volume are looked at. */
 #define TILES_MAX 20000
 
-/* The job's slots and ranks, and arrays to sort them. */
+/* The job's slots and ranks, with arrays to sort them. */
 struct tile_job {
 	const struct cpl_map_request *req;
-	int ranks, n_dims; /* T included, the last */
+	int ranks, n_dims; /* dimensions with T, the last one */
 	int length[CPL_TILE_MAX_DIMS];
 	int *at;   /* [ranks * n_dims] coordinates of slots */
 	int *host; /* [ranks] of slots */
-	const int *cell; /* [ranks] position of a rank in the box, NULL: its
-	                    number */
+	const int *cell; /* [ranks] position of a rank in the box; NULL: its
+	                  * number */
 	struct cpl_keyed *slot, *rank; /* [ranks] */
 	struct cpl_arena arena;
 	struct cpl_distance distance;
@@ -63,7 +63,7 @@ static int list_slots(struct tile_job *j)
 	return 0;
 }
 
-/* The i-th rank to the i-th slot, in the order of their keys. */
+/* Pairs the i-th rank with the i-th slot, in the order of their keys. */
 static void pair(struct tile_job *j, int *rank_host)
 {
 	cpl_keyed_sort(j->slot, j->ranks);
@@ -101,7 +101,7 @@ static void lay_order(struct tile_job *j, const int *order, int *rank_host)
 	pair(j, rank_host);
 }
 
-/* Number of the tile, then position in the tile. */
+/* The key is the number of the tile, then the position in it. */
 static uint64_t tile_key(const int *at, const int *length, const int *tile,
                          const struct cpl_tile_option *tilts,
                          const struct tile_job *j, int n)
@@ -116,7 +116,7 @@ static uint64_t tile_key(const int *at, const int *length, const int *tile,
 		count[d] = (length[d] + tile[d] - 1) / tile[d];
 		volume *= (uint64_t)tile[d];
 	}
-	/* Where a tilt moved it to is known; undo the tilts, last first. */
+	/* Positions are known after tilts, which are undone, last first. */
 	for (int i = tilts ? tilts->n_tilts - 1 : -1; i >= 0; i--) {
 		int of = dim_of(j, tilts->tilt[i].of);
 		int along = dim_of(j, tilts->tilt[i].along);
@@ -203,14 +203,14 @@ static double hop_bytes(struct tile_job *j, const int *rank_host)
 	return sum;
 }
 
-/* The tile of that volume with the least surface, as few cuts of the last
- * dimension as possible where `thick`. */
+/* The tile of that volume with the least surface; where `thick`, its last
+ * dimension is cut as little as possible. */
 struct tile_shape {
 	int n, thick;
 	const int *length;
 	int now[CPL_TILE_MAX_DIMS], *best;
 	double least;
-	int left; /* tiles to look at */
+	int left; /* tiles that may still be looked at */
 };
 
 static void try_shapes(struct tile_shape *s, int d, int64_t volume)
@@ -268,8 +268,8 @@ static void consider(struct tile_job *j, struct tile_choice *c)
 	memcpy(c->rank_host, c->tried, (size_t)j->ranks * sizeof(int));
 }
 
-/* A grid of ranks: equal volumes cut out of it and of the machine, as cubic as
- * they can be. */
+/* Cuts equal volumes, as cubic as can be, out of a grid of ranks and the
+ * machine. */
 static void try_tiles(struct tile_job *j, const struct cpl_grid *grid,
                       struct tile_choice *c)
 {
@@ -290,8 +290,8 @@ static void try_tiles(struct tile_job *j, const struct cpl_grid *grid,
 	j->cell = NULL;
 }
 
-/* No option: the best by hop-bytes of the two orders of Blue Gene/Q, and of
- * tiles where the ranks make up a grid. */
+/* Without an option, takes the best by hop-bytes of the two orders of Blue
+ * Gene/Q and, where the ranks make up a grid, of tiles. */
 static int choose(struct tile_job *j, int *rank_host, struct cpl_error *err)
 {
 	struct tile_choice c = {
@@ -306,7 +306,7 @@ static int choose(struct tile_job *j, int *rank_host, struct cpl_error *err)
 	    cpl_distance_init(&j->distance, j->req->net, j->req->routing,
 	                      j->req->host, j->req->n_hosts, err))
 		return -1;
-	/* T varies fastest, or slowest. */
+	/* T varies fastest or slowest. */
 	for (int first = 0; first < 2; first++) {
 		for (int d = 0; d < j->n_dims; d++)
 			order[d] = first ? (d + j->n_dims - 1) % j->n_dims : d;
@@ -323,7 +323,7 @@ static int choose(struct tile_job *j, int *rank_host, struct cpl_error *err)
 	return found < 0 ? -1 : 0;
 }
 
-/* What the option says. */
+/* Does what the option says. */
 static int obey(struct tile_job *j, int *rank_host, struct cpl_error *err)
 {
 	struct cpl_tile_option o;

@@ -15,22 +15,24 @@
 
 #include "network/network.h"
 
-/* Letters A .. and T. */
+/* Dimensions have the letters A .. and T. */
 #define CPL_TILE_MAX_DIMS (CPL_NETWORK_MAX_DIMS + 1)
 #define CPL_TILE_MAX_TILTS 4
 
 /*
- * "ABCDET": ranks in order over the slots sorted by these letters, the last
- * fastest. "BOX/TILE/ON": ranks are a box (16x16x32, the last dimension
- * fastest) cut into tiles; the k-th tile goes to the k-th tile ON of the
- * machine (one length for each of A, ..., T), both counted with the last
- * dimension fastest, inside and outside. "/tiltAB" or "/tiltAB2" after that:
- * in each tile of the machine what has coordinate a of A moves by a (2a) along
- * B, around.
+ * The option is either an order or tiles.
+ *
+ * "ABCDET" puts ranks in order over the slots sorted by these letters, the last
+ * one fastest. "BOX/TILE/ON" takes the ranks as a box (16x16x32, the last
+ * dimension fastest) cut into tiles; the k-th TILE goes to the k-th tile ON of
+ * the machine (one length for each of A, ..., T), counted with the last
+ * dimension fastest both inside and outside of tiles. A further "/tiltAB" or
+ * "/tiltAB2" moves, in each tile of the machine, what has coordinate a of A by
+ * a (or 2a) along B, cyclically.
  */
 struct cpl_tile_option {
-	int n_order; /* letters, 0: tiles */
-	int order[CPL_TILE_MAX_DIMS]; /* index of a letter, T: -1 */
+	int n_order; /* letters of an order; 0: tiles */
+	int order[CPL_TILE_MAX_DIMS]; /* index of a letter; -1: T */
 	int n_box, n_on;
 	int box[CPL_TILE_MAX_DIMS], tile[CPL_TILE_MAX_DIMS];
 	int on[CPL_TILE_MAX_DIMS];
@@ -41,7 +43,7 @@ struct cpl_tile_option {
 	} tilt[CPL_TILE_MAX_TILTS];
 };
 
-/* 0, or -1 with err. */
+/* Returns 0, or -1 with err. */
 int cpl_tile_option_parse(const char *text, struct cpl_tile_option *out,
 			  struct cpl_error *err);
 

@@ -7,7 +7,7 @@
 
 #define LENGTH_MAX 16777216
 
-/* Index of a letter A .., -1: T; -2: neither. */
+/* The index of a letter from A on; -1: T; -2: neither. */
 static int letter(char c)
 {
 	int upper = toupper((unsigned char)c);
@@ -36,7 +36,7 @@ static int parse_order(const char *text, struct cpl_tile_option *o,
 		seen |= 1u << (dim + 1);
 		o->order[o->n_order++] = dim;
 	}
-	/* T and the first letters, without gaps. */
+	/* The order has T and the first letters without gaps. */
 	if (!n || seen != (1u << n) - 1)
 		return cpl_fail(err,
 		                "tile: the order '%.64s' must have T and the "
@@ -45,7 +45,7 @@ static int parse_order(const char *text, struct cpl_tile_option *o,
 	return 0;
 }
 
-/* "8x8x4"; returns the first character after it, or NULL with err. */
+/* Reads "8x8x4" and returns the first character after it, or NULL with err. */
 static const char *parse_lengths(const char *text, const char *what, int *out,
                                  int *n, struct cpl_error *err)
 {

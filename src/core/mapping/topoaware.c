@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/clusters.h"
 
-/* The table has clusters * targets numbers: 512 MB. */
+/* The table has clusters * targets numbers: 512 MB for so many. */
 #define TARGETS_MAX 8192
-/* Rows of the table between two looks at the clock. */
+/* The clock is looked at once in this many rows of the table. */
 #define CHECK_EVERY 64
 
-/*
- * Numbers stay whole where bytes and hops are, so that ties are ties: the
- * means of orders 2 and 3 are left multiplied by their divisor, and so is the
- * criticality.
- */
+/* Numbers stay whole where bytes and hops are, so that ties are exact. For that
+ * the means of orders 2 and 3, and the criticality, are left multiplied by
+ * their divisor. */
 struct estimate_table {
 	struct cpl_clusters *t;
 	int order;
-	double *f;        /* [n * n] estimate, order 1 or 2 */
-	double *sum;      /* [n] over free targets that fit */
+	double *f;        /* [n * n] estimate of order 1 or 2 */
+	double *sum;      /* [n] over the free targets that fit */
 	double *min;      /* [n] the same */
-	int *n_min;       /* [n] how many attain it */
+	int *n_min;       /* [n] how many of them have the minimum */
 	int *arg;         /* [n] the first of them */
 	double *unmapped; /* [n] traffic to unmapped clusters */
 	double *far;      /* [n] sum of hops from a target to all (order 2)
@@ -29,7 +27,7 @@ struct estimate_table {
 	bool *mapped; /* [n] */
 };
 
-/* Sum, minimum and its target of one row. */
+/* Computes sum, minimum and its target of one row. */
 static void scan(struct estimate_table *s, int cluster)
 {
 	const double *f = s->f + (size_t)cluster * (size_t)s->t->n;
@@ -71,7 +69,7 @@ static bool more_critical(const struct estimate_table *s, int a, int b)
 	return x > y;
 }
 
-/* -1: out of time. */
+/* Returns -1 when the time is over. */
 static int most_critical(struct estimate_table *s)
 {
 	int best = -1;
@@ -108,7 +106,7 @@ static void take_target(struct estimate_table *s, int target)
 		s->far[p] -= cpl_clusters_hops(t, target, p);
 }
 
-/* The row of a cluster whose partner came to lie on `target`. */
+/* Updates the row of a cluster whose partner was put on `target`. */
 static void update_row(struct estimate_table *s, int cluster, int target,
                        double bytes)
 {
@@ -125,7 +123,7 @@ static void update_row(struct estimate_table *s, int cluster, int target,
 			f[p] -= bytes * s->far[p];
 }
 
-/* The next target that attains the minimum, which there is. */
+/* The next target with the minimum; there always is one. */
 static int next_arg(const struct estimate_table *s, int cluster)
 {
 	const double *f = s->f + (size_t)cluster * (size_t)s->t->n;
@@ -170,7 +168,7 @@ static void put_cluster(struct estimate_table *s, int cluster, int target)
 	}
 }
 
-/* False: out of time. */
+/* Returns false when the time is over. */
 static bool start(struct estimate_table *s)
 {
 	struct cpl_clusters *t = s->t;

@@ -9,14 +9,15 @@
 struct target_tree {
 	const struct cpl_network *net;
 	int n_levels; /* below the root, the coarsest first */
-	/* Torus: boxes of one level, in routers. */
+	/* On a torus, the boxes of each level, in routers. */
 	int box[MAX_LEVELS][CPL_NETWORK_MAX_DIMS];
-	/* The switch tree of a graph, where it is one: [routers]. */
+	/* [routers] On a graph that is a tree, its switches. */
 	bool is_tree;
-	int *parent, *depth; /* -1: of the root */
+	int *parent, *depth; /* -1: the root's */
 };
 
-/* Boxes of one router doubled dimension after dimension up to the whole. */
+/* On a torus boxes double from a router to the whole, dimension by
+ * dimension. */
 static void torus_levels(struct target_tree *t)
 {
 	const struct cpl_product *torus = &t->net->product;
@@ -45,7 +46,7 @@ static void torus_levels(struct target_tree *t)
 	t->n_levels = n;
 }
 
-/* Breadth-first from `start`; the last router reached, and how many. */
+/* Goes breadth-first from `start` and returns the last router of *reached. */
 static int visit(const struct cpl_comm *routers, int start,
                  struct target_tree *t, int *queue, int *reached)
 {
@@ -74,8 +75,8 @@ static int visit(const struct cpl_comm *routers, int start,
 	return queue[n - 1];
 }
 
-/* A graph that is a tree hangs from the middle of its longest path. Others have
- * no level but that of the routers. */
+/* A graph that is a tree hangs from the middle of its longest path. Other
+ * graphs have no level but that of the routers. */
 static int graph_levels(struct target_tree *t, struct cpl_arena *arena,
                         struct cpl_error *err)
 {
@@ -119,8 +120,8 @@ static int make_levels(struct target_tree *t, struct cpl_arena *arena,
 	return 0;
 }
 
-/* The object of a level that a router is in: the number among all of the level
- * need not be dense. Level 0 is the coarsest below the root. */
+/* The object of a level that contains a router; numbers of a level may have
+ * gaps. Level 0 is the coarsest below the root. */
 static int object_of(const struct target_tree *t, int router, int level)
 {
 	const struct cpl_product *product = cpl_network_product(t->net);
@@ -156,7 +157,7 @@ static int by_path(const void *a, const void *b)
 	return (x->target > y->target) - (x->target < y->target);
 }
 
-/* Targets in the order of the tree, and the levels at which it branches. */
+/* Lists targets in the order of the tree, and the levels where it branches. */
 static int build(const struct target_tree *t, struct cpl_clusters *clusters,
                  struct cpl_tree *out, int *order, struct cpl_error *err)
 {
@@ -218,7 +219,7 @@ static int assign(struct cpl_clusters *clusters, int *target_of,
 	rc = cpl_treematch(&tree, clusters->graph, clusters->req->expired,
 	                   clusters->req->expired_arg, slot, err);
 	cpl_tree_free(&tree);
-	/* Out of time no cluster has a target. */
+	/* When time is over, no cluster has a target. */
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	for (int i = 0; i < clusters->n; i++)

@@ -3,7 +3,7 @@
 
 #include "mapping/clusters.h"
 
-/* The unmapped partner with the heaviest edge, ties to the first; -1. */
+/* The unmapped partner with the heaviest edge, ties to the first; -1: none. */
 static int next_partner(const struct cpl_clusters *t, int cluster,
                         const int *target_of)
 {

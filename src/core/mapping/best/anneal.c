@@ -4,15 +4,15 @@
 
 #include "mapping/best/best.h"
 
-/* Temperatures; each is this much of the one before, 1/200 in the end. */
+/* Each temperature is this share of the one before, 1/200 in the end. */
 #define STEPS 200
 #define COOLING 0.97386
 #define SAMPLES 1000
-/* What is that much worse than the start is given up. */
+/* A layout worse than the start by this share is given up. */
 #define SLACK 0.02
-/* Ranks of a host tried for one exchange. */
+/* An exchange tries so many ranks of a host. */
 #define CANDIDATES 16
-/* Evaluations between two looks at the clock. */
+/* The clock is looked at once in this many evaluations. */
 #define CHECK_EVERY 1024
 
 static double mean_change(struct cpl_swaps *s)
@@ -36,8 +36,8 @@ static double mean_change(struct cpl_swaps *s)
 	return n ? sum / n : 0;
 }
 
-/* Which of the ranks of b's host suits best to change hosts with a, b first
- * of all; some of them where there are many. */
+/* Picks the rank of b's host that suits best to change hosts with a, beginning
+ * with b; of many only some are tried. */
 static int best_of_host(const struct cpl_swaps *s, int a, int b, double *delta,
                         int64_t *done)
 {

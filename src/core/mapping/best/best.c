@@ -2,15 +2,15 @@
 #include "base/clock.h"
 #include "mapping/best/chain.h"
 
-/* Edges looked at without a work limit; some seconds. */
+/* Without a work limit so many edges are looked at, in some seconds. */
 #define EDGES 150000000
-/* Links on the paths between all routers of a job up to which bundles are made,
- * some tenths of a second; and where the time is known, for each second of it.
- */
+/* Bundles are made where the paths between all routers of a job have no more
+ * links, in some tenths of a second; where the time is known, for each second
+ * of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
-/* Share of a known time up to which bisection is begun where it only is one
- * start of several. */
+/* Where it is one start of several, bisection begins before this share of the
+ * time. */
 #define BISECTION 0.15
 
 static int start_linear(struct cpl_best_chain *chain)
@@ -22,8 +22,8 @@ static int start_linear(struct cpl_best_chain *chain)
 	return chain->failed ? -1 : 0;
 }
 
-/* Block order by switches, of which many allocations are made: where it is
- * better than the default order, no answer is worse than that. */
+/* Many allocations are made for block order by switches, so where that is
+ * better than the default order, no answer is worse than it. */
 static int start_switches(struct cpl_best *b, struct cpl_best_chain *chain)
 {
 	struct cpl_best_layout trial = {.rank_host = chain->trial, .any = true};
@@ -44,7 +44,7 @@ static int start_switches(struct cpl_best *b, struct cpl_best_chain *chain)
 	return chain->failed ? -1 : 0;
 }
 
-/* Where links come first, and there are far fewer bundles than links. */
+/* Makes bundles where links come first and bundles are far fewer than links. */
 static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 {
 	struct cpl_bundles *bundles = &b->tables.bundles;
@@ -62,7 +62,7 @@ static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 	return 0;
 }
 
-/* Is there time for that start? */
+/* Is there time for a bisection? */
 static bool bisects(const struct cpl_best *b)
 {
 	double seconds = b->req->seconds;
@@ -97,7 +97,7 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
-	/* The quick one first: what comes next may be out of time. */
+	/* The quick one is first, since time may be over before the next. */
 	if (cpl_best_run_start(b, chain, cpl_best_start_greedy, err) ||
 	    (bisects(b) &&
 	     cpl_best_run_start(b, chain, cpl_best_start_bisection, err)))
@@ -111,7 +111,7 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 	return cpl_best_run_start(b, chain, cpl_best_start_nodes, err);
 }
 
-/* Mappers one after the other, several side by side. */
+/* Runs the mappers in turn, several of them side by side. */
 static int run_mappers(struct cpl_best *b, struct cpl_best_chain *chain,
                        struct cpl_error *err)
 {
@@ -133,7 +133,7 @@ static int run_mappers(struct cpl_best *b, struct cpl_best_chain *chain,
 
 static int64_t default_work(const struct cpl_comm *graph)
 {
-	/* Four more: a swap costs something even where nobody talks. */
+	/* The 4 stands for what a swap costs even where nobody talks. */
 	return (int64_t)(EDGES / (4 + (double)graph->n_entries / graph->ranks));
 }
 
@@ -155,7 +155,7 @@ static int init_chain(struct cpl_best_chain *chain, const struct cpl_best *b,
 	return chain->evaluation && !arena->failed ? 0 : -1;
 }
 
-/* Search on hosts all of which have slots; the answer is in b->answer. */
+/* Searches on hosts that all have slots, and leaves the answer in b->answer. */
 static int search(struct cpl_best *b, struct cpl_arena *arena,
                   struct cpl_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parts of the mapper "best": swaps of ranks with exact incremental cost,
- * annealing of hop-bytes, descent on link loads, folding of grids.
+ * The mapper "best" consists of swaps of ranks with exact incremental cost,
+ * annealing of hop-bytes, descent on link loads, and folding of grids.
  */
 #ifndef CPL_MAPPING_BEST_BEST_H
 #define CPL_MAPPING_BEST_BEST_H
@@ -11,70 +11,65 @@
 #include "mapping/bundles.h"
 #include "mapping/mapping_internal.h"
 
-/* Hosts close to each host that proposals go to. */
+/* Proposals go to this many hosts close to each host. */
 #define CPL_SWAPS_NEAR 24
 
-/*
- * Distances between the hosts of a request, and the nearest hosts of each: made
- * once, then only read, so that searches on several threads share them.
- */
+/* Distances between the hosts of a request, and the nearest hosts of each. They
+ * are made once and then only read, so that searches on several threads share
+ * them. */
 struct cpl_tables {
 	const struct cpl_map_request *req;
 	struct cpl_distance distance;
 	int n_near;
-	/* [n_hosts * n_near] nearest hosts, itself among them, ties to the next
-	 * in the order of the hosts; among many hosts the nearest of those
-	 * around. */
+	/* [n_hosts * n_near] The nearest hosts, itself among them, ties to the
+	 * next in the order of the hosts. Where hosts are many, only those
+	 * around are looked at. */
 	int *near;
-	/* Bundles to refine by; n_links 0: there are none. The caller makes
-	 * them.
-	 * */
+	/* Bundles to refine by, made by the caller; n_links 0: none. */
 	struct cpl_bundles bundles;
-	/* What links and cables may have, see cpl_best_too_busy. */
+	/* The most that links and cables may have, see cpl_best_too_busy. */
 	double busiest;
 };
 
-/* Every host must have slots. Near hosts are any once the budget is spent. 0,
- * or -1 with err (memory). O(hosts^2), and above some thousand hosts O(hosts).
- */
+/* Every host must have slots. Once the budget is spent, any hosts count as
+ * near. Returns 0, or -1 with err (memory), in O(hosts^2), above some thousand
+ * hosts in O(hosts). */
 int cpl_tables_init(struct cpl_tables *tables,
                     const struct cpl_map_request *req, struct cpl_error *err);
 void cpl_tables_free(struct cpl_tables *tables);
-/* Hop-bytes of graph with rank r on host[r]. O(entries). */
+/* The hop-bytes of graph with rank r on host[r]. O(entries). */
 double cpl_tables_hop_bytes(const struct cpl_tables *tables,
                             const struct cpl_comm *graph, const int *host);
 
-/* A layout under swaps of two ranks. */
+/* A layout that changes by swaps of two ranks. */
 struct cpl_swaps {
 	const struct cpl_map_request *req;
 	const struct cpl_tables *tables;
-	struct cpl_members ranks; /* on hosts: the layout */
-	const int *kind; /* [hosts] ranks change between hosts of one kind
-	                  * only; NULL: between all */
+	struct cpl_members ranks; /* on hosts: this is the layout */
+	const int *kind; /* [hosts] ranks only change between hosts of one kind;
+	                  * NULL: between all */
 	uint64_t random; /* state of the draws */
 };
 
-/*
- * Start from rank_host, which every swap changes in place. req->graph must be
- * set; tables are those of the same hosts. 0, or -1 with err (memory).
- * O(ranks + hosts).
- */
+/* Starts from rank_host, which every swap changes in place. req->graph must be
+ * set, and tables must be of the same hosts. Returns 0, or -1 with err
+ * (memory), in O(ranks + hosts). */
 int cpl_swaps_init(struct cpl_swaps *swaps, const struct cpl_map_request *req,
                    const struct cpl_tables *tables, int *rank_host,
                    uint64_t seed, struct cpl_error *err);
 void cpl_swaps_free(struct cpl_swaps *swaps);
 
-/* Hop-bytes of the layout. O(entries). */
+/* The hop-bytes of the layout. O(entries). */
 double cpl_swaps_cost(const struct cpl_swaps *swaps);
-/* What the cost changes when a and b change hosts. O(degrees). */
+/* By how much the cost changes when a and b change hosts. O(degrees). */
 double cpl_swaps_delta(const struct cpl_swaps *swaps, int a, int b);
-/* A rank on a host near to where a partner of `rank` is, on another host than
- * rank; -1 when the draw found none. O(1). */
+/* Draws a rank on a host near to where a partner of `rank` is, and not on its
+ * own host; -1 when the draw found none. O(1). */
 int cpl_swaps_partner(struct cpl_swaps *swaps, int rank);
-/* A rank on a host near to `rank`'s own, or -1. O(1). */
+/* Draws a rank on a host near to the host of `rank`, or -1. O(1). */
 int cpl_swaps_neighbour(struct cpl_swaps *swaps, int rank);
 
-/* A draw in 0 .. n - 1. */
+/* A random number in 0 .. n - 1. */
 int cpl_swaps_below(struct cpl_swaps *swaps, int n);
 /* See cpl_random_exponential. */
 static inline double cpl_swaps_exponential(struct cpl_swaps *swaps)
@@ -82,23 +77,19 @@ static inline double cpl_swaps_exponential(struct cpl_swaps *swaps)
 	return cpl_random_exponential(cpl_random_next(&swaps->random));
 }
 
-/*
- * Simulated annealing of the hop-bytes (Kirkpatrick, Gelatt, Vecchi, Science
+/* Simulated annealing of the hop-bytes (Kirkpatrick, Gelatt, Vecchi, Science
  * 220, 1983) from `heat` times the mean change of a random swap, over `size`
- * evaluations; goes back to what it started from when it got much worse. Ranks
- * change between hosts of one kind only (NULL: between all). 0, or -1 with err
- * (memory).
- */
+ * evaluations. It goes back to where it started when it got much worse. Ranks
+ * only change between hosts of one kind (NULL: between all). Returns 0, or -1
+ * with err (memory). */
 int cpl_map_anneal(const struct cpl_map_request *req,
                    const struct cpl_tables *tables, const int *kind,
                    double heat, int64_t size, uint64_t seed, int *rank_host,
                    struct cpl_error *err);
 
-/*
- * Is layout a better than b? By the objective; but for max-congestion by the
+/* Whether layout a is better than b by the objective; for max-congestion by the
  * product with the squared hop-bytes, so that a little less on the one link
- * that has most is not bought with much more on all others.
- */
+ * that has most is not bought with much more on all others. */
 static inline bool cpl_best_better(enum cpl_objective objective,
                                    const struct cpl_metrics *a,
                                    double a_hop_bytes,
@@ -114,26 +105,25 @@ static inline bool cpl_best_better(enum cpl_objective objective,
 	return cpl_objective_better(objective, a, a_hop_bytes, b, b_hop_bytes);
 }
 
-/* Evaluations of hop-bytes that one of link loads takes the time of. */
+/* An evaluation of link loads takes as long as this many of hop-bytes. */
 #define CPL_LINK_WORK 16
 
-/*
- * Lower the largest congestion: swaps that lower the sum of the 8th powers of
- * the links' congestion, at a price for hop-bytes, as annealing at a low
- * temperature; the best layout by req->objective seen at checkpoints is kept.
- * heat: the temperature at the start, in the mean part of a rank in the sum.
- * size: evaluations / CPL_LINK_WORK. As cpl_map_anneal otherwise.
- */
+/* Lowers the largest congestion by swaps that lower the sum of the 8th powers
+ * of the links' congestion, at a price for hop-bytes, as annealing at a low
+ * temperature. The best layout by req->objective seen at checkpoints is kept.
+ * `heat` is the temperature at the start, in units of a rank's mean part in the
+ * sum; `size` is in evaluations / CPL_LINK_WORK. All else is as in
+ * cpl_map_anneal. */
 int cpl_map_refine_links(const struct cpl_map_request *req,
                          const struct cpl_tables *tables, double heat,
                          int64_t size, uint64_t seed, int *rank_host,
                          struct cpl_error *err);
 
-/* Evaluations of hop-bytes that one of bundles takes the time of. */
+/* An evaluation of bundles takes as long as this many of hop-bytes. */
 #define CPL_BUNDLE_WORK 4
 
-/* Is a link or cable busier than any may be? Where the objective looks at links
- * only, cables must not pay for them. */
+/* Whether a link or cable is busier than any may be. Where the objective looks
+ * at links only, cables must not pay for them. */
 static inline bool cpl_best_too_busy(enum cpl_objective objective,
                                      const struct cpl_metrics *metrics,
                                      double busiest)
@@ -145,10 +135,9 @@ static inline bool cpl_best_too_busy(enum cpl_objective objective,
 	return objective == CPL_OBJECTIVE_MAX && max > busiest * (1 + 1e-9);
 }
 
-/*
- * The same by tables->bundles (mapping/bundles.h), which must be there: cables
- * count, too, and hop-bytes hardly. Of whole hosts with comm and graph contracted.
- */
+/* The same by tables->bundles (mapping/bundles.h), which must be there: cables
+ * count too, and hop-bytes hardly. With comm and graph contracted to hosts it
+ * moves whole hosts. */
 int cpl_map_refine_bundles(const struct cpl_map_request *req,
                            const struct cpl_tables *tables, double heat,
                            int64_t size, uint64_t seed, int *rank_host,
@@ -158,58 +147,50 @@ int cpl_map_refine_bundles(const struct cpl_map_request *req,
 struct cpl_grid {
 	int n_dims;
 	int dim[4]; /* longest first */
-	bool wrap;  /* in every dimension of more than 2 */
+	bool wrap;  /* in every dimension longer than 2 */
 	/* All cells of a line are neighbours of each other. */
 	bool cliques;
 	int *cell;  /* [ranks] cell of a rank, the first dimension fastest */
 };
 
-/*
- * Find a grid or torus that the heavy edges of graph make up exactly, whatever
- * the rank numbers: a search for an isomorphism. Heavy: at least half of the
- * heaviest; or with the most common neighbours, as the faces of a 27-point halo
- * have. 1 when found (free grid->cell), 0 when not or when req's budget ends, -1
- * with err (memory). A fixed amount of work, O(ranks * degree^2).
- */
+/* Finds a grid or torus that the heavy edges of graph make up exactly, whatever
+ * the rank numbers are: a search for an isomorphism. Heavy edges have at least
+ * half the bytes of the heaviest, or the most common neighbours, as the faces
+ * of a 27-point halo have. Returns 1 when found (free grid->cell), 0 when not
+ * or when the budget ends, or -1 with err (memory), in a fixed amount of work,
+ * O(ranks * degree^2). */
 int cpl_map_find_grid(const struct cpl_map_request *req,
                       const struct cpl_comm *graph, struct cpl_grid *grid,
                       struct cpl_error *err);
 
-/*
- * Find the rows and columns (and so on, up to four dimensions) of ranks in which
- * all talk to all, whatever the rank numbers. As above; the dimension of most
- * bytes comes first. O(ranks + entries).
- */
+/* Finds the rows and columns (and so on, up to four dimensions) of ranks in
+ * which all talk to all, whatever the rank numbers are. It returns as above;
+ * the dimension of most bytes comes first. O(ranks + entries). */
 int cpl_map_find_cliques(const struct cpl_comm *graph, struct cpl_grid *grid,
                          struct cpl_error *err);
 
-/*
- * Lay a grid of ranks on a whole torus with as many ranks on every node: tiles
- * of ranks, their grid folded onto the machine's dimensions by common factors;
- * of a fixed number of ways the one of least hop-bytes. 1 when rank_host was
- * written, 0 when nothing fits, -1 with err (memory).
- */
+/* Lays a grid of ranks on a whole torus with as many ranks on every node: the
+ * grid of tiles of ranks is folded onto the machine's dimensions by common
+ * factors, and the folding of least hop-bytes among a fixed number is taken.
+ * Returns 1 when rank_host was written, 0 when nothing fits, or -1 with err
+ * (memory). */
 int cpl_map_fold(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err);
 
-/* The hosts [n_hosts] by node, hence unit by unit, on a torus along its Hilbert
- * curve. O(hosts log hosts). */
+/* Sorts the hosts [n_hosts] by node, hence unit by unit; on a torus along its
+ * Hilbert curve. O(hosts log hosts). */
 void cpl_map_hosts_along(const struct cpl_map_request *req,
                          struct cpl_keyed *keyed);
 
-/*
- * Lay a grid of ranks on any hosts: halves of the grid on halves of the machine,
- * cut between its units, and so on (nest.c). 0, or -1 with err (memory). O(ranks
- * log ranks * log hosts).
- */
+/* Lays a grid of ranks on any hosts: halves of the grid go to halves of the
+ * machine, cut between its units, and so on (nest.c). Returns 0, or -1 with err
+ * (memory), in O(ranks log ranks * log hosts). */
 int cpl_map_nest(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err);
 
-/*
- * Groups of ranks that have little to do with the others into hosts, whole as
- * long as there is room (pack.c). 1; 0 where there are no such groups; -1 with
- * err (memory). O(entries + ranks * sizes of groups).
- */
+/* Packs groups of ranks that have little to do with the others into hosts,
+ * whole as long as there is room (pack.c). Returns 1; 0 where there are no such
+ * groups; or -1 with err (memory), in O(entries + ranks * sizes of groups). */
 int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
                  struct cpl_error *err);
 

@@ -4,12 +4,12 @@
 #include "mapping/best/chain.h"
 
 #define MAX_BITS 24
-/* An entry of the matrix takes this much of an evaluation's time: for
- * hop-bytes, and by the traffic model. */
+/* An entry of the matrix takes this share of an evaluation's time, for
+ * hop-bytes and by the traffic model. */
 #define PRICE 0.1
 #define PRICE_MODEL 1.0
-/* A first layout that is this much worse than the best so far: ranks have no
- * order of this kind. */
+/* A first layout worse than the best so far by this factor shows that ranks
+ * have no order of this kind. */
 #define PROMISING 1.5
 #define GAIN 1e-9
 
@@ -35,7 +35,7 @@ static int log2_of(int n)
 	return 1 << bits == n ? bits : -1;
 }
 
-/* The layout of b->column, into the chain's trial. */
+/* Writes the layout of b->column into the chain's trial. */
 static void lay_out(struct bits *b)
 {
 	int ranks = 1 << b->n;
@@ -50,7 +50,7 @@ static void lay_out(struct bits *b)
 	}
 }
 
-/* Take b->column when it is better than what was last taken. */
+/* Takes b->column when it is better than the one last taken. */
 static bool take_column(struct bits *b, bool always)
 {
 	const struct cpl_map_request *req = b->chain->best->req;
@@ -77,7 +77,7 @@ static bool take_column(struct bits *b, bool always)
 	return true;
 }
 
-/* One change of the matrix; false: none of that number for i and j. */
+/* Makes one change of the matrix. False: this kind has none for i and j. */
 static bool change(struct bits *b, int kind, int i, int j)
 {
 	unsigned at = b->column[i];
@@ -107,7 +107,7 @@ static bool change(struct bits *b, int kind, int i, int j)
 	}
 }
 
-/* Changes one by one until a whole round of them gains nothing. */
+/* Makes changes until a whole round of them gains nothing. */
 static void climb(struct bits *b)
 {
 	const struct cpl_map_request *req = b->chain->best->req;
@@ -139,8 +139,8 @@ static void identity(struct bits *b)
 		b->column[i] = 1u << i;
 }
 
-/* Bits of the machine's coordinates in turn, the lowest of each first; slots
- * first of all. False: not a torus of powers of two, all of it. */
+/* Takes the slots' bits, then in turn a bit of each coordinate, the lowest
+ * first. False: the job is not a whole torus of powers of two. */
 static bool morton(struct bits *b)
 {
 	const struct cpl_map_request *req = b->chain->best->req;
@@ -187,7 +187,7 @@ static void search(struct bits *b)
 		if (b->hop_bytes > limit)
 			continue;
 		climb(b);
-		/* Once more from here, and from where this began. */
+		/* It climbs by the model, from here and from its start. */
 		b->by_model = true;
 		for (int from = 0; from < 2; from++) {
 			if (from)

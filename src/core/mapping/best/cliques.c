@@ -8,23 +8,21 @@
 /* Pairs with less than this share of the heaviest are not looked at. */
 #define HEAVY 0.05
 
-/*
- * Coordinates as in a product of complete graphs (a Hamming graph; recognising
- * it from one corner: Imrich, Klavzar, "Product Graphs", 2000): the neighbours of
- * a first rank fall into one clique for each dimension; a rank at k steps from it
- * has of each of its k neighbours nearer to it all coordinates but one, which is
- * 0 there.
- */
+/* Coordinates as in a product of complete graphs (a Hamming graph; Imrich and
+ * Klavzar, "Product Graphs", 2000, recognise it from one corner). The
+ * neighbours of a first rank fall into one clique for each dimension. A rank at
+ * k steps from it shares with each of its k nearer neighbours all coordinates
+ * but one, in which the neighbour has 0. */
 struct clique_finder {
 	const struct cpl_comm *graph;
 	double least;       /* bytes of a pair that is looked at */
 	int *step, *queue;  /* [ranks] steps from the first rank, -1: not met */
-	int *at;            /* [ranks * MAX_DIMS] coordinates */
+	int *at;            /* [ranks * MAX_DIMS] coordinates of ranks */
 	double bytes[MAX_DIMS]; /* over the pairs along each dimension */
 	struct cpl_grid *grid;
 };
 
-/* Number the cliques around the first rank; false: too many. */
+/* Numbers the cliques around the first rank. False: there are too many. */
 static bool number_cliques(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
@@ -58,7 +56,7 @@ static bool number_cliques(struct clique_finder *f)
 	return grid->n_dims > 1;
 }
 
-/* The others from there on. */
+/* Numbers the other ranks from there on. */
 static void number_others(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
@@ -91,7 +89,7 @@ static void number_others(struct clique_finder *f)
 	}
 }
 
-/* Do all pairs differ in one coordinate, and has each rank all of these? */
+/* Do pairs differ in one coordinate, and has each rank all such partners? */
 static bool check(struct clique_finder *f)
 {
 	const struct cpl_comm *g = f->graph;
@@ -125,7 +123,8 @@ static bool check(struct clique_finder *f)
 	return true;
 }
 
-/* Cells, the dimension of most bytes fastest. False: two ranks in one. */
+/* Makes cells, the dimension of most bytes fastest. False: two ranks share
+ * one. */
 static bool make_cells(struct clique_finder *f)
 {
 	struct cpl_grid *grid = f->grid;

@@ -4,10 +4,10 @@
 #include "mapping/best/best.h"
 
 #define MAX_DIMS 4
-/* Layouts looked at, and edges looked at, at the most. */
+/* The most layouts, and edges, that are looked at. */
 #define LAYOUTS 400
 #define EDGES 40000000
-/* A layout of at most this much of the least cost is tried as a snake too. */
+/* A layout of at most this much of the least cost is tried as a snake, too. */
 #define CLOSE 1.25
 
 struct fold {
@@ -44,8 +44,8 @@ static double cost_of(struct fold *f)
 }
 
 /* The router of a cell. A tile coordinate is split into digits, one for each
- * machine dimension, in reflected order, so that neighbours differ in one
- * digit by one; the digits of all coordinates make up the router's. As a snake,
+ * machine dimension, in reflected order, so that neighbours differ by one in
+ * one digit; the digits of all coordinates make up the router's. As a snake,
  * what is below an odd digit is reflected: two halves of a ring of four are
  * then neighbours at both ends. */
 static int router_of(const struct fold *f, int cell)
@@ -119,8 +119,8 @@ static void try_layout(struct fold *f)
 		lay_out(f, true);
 }
 
-/* All ways to split grid dimension i over machine dimension j and on; rest
- * and left are what is left of both. */
+/* Tries all ways to split grid dimension i over machine dimensions from j on;
+ * rest and left are what remains of both. */
 static void split(struct fold *f, int i, int j, int rest, int *left)
 {
 	const struct cpl_product *torus = &f->req->net->product;
@@ -146,7 +146,7 @@ static void split(struct fold *f, int i, int j, int rest, int *left)
 	}
 }
 
-/* All tiles of `left` more ranks, the squarest sides first. */
+/* Tries all tiles of `left` more ranks, the squarest sides first. */
 static void tiles(struct fold *f, int i, int left)
 {
 	int length[CPL_NETWORK_MAX_DIMS];
@@ -166,7 +166,7 @@ static void tiles(struct fold *f, int i, int left)
 	}
 }
 
-/* A whole torus, a host on every router, as many ranks on each. */
+/* Is it a whole torus with a host on every router and as many ranks on each? */
 static bool is_whole(const struct cpl_map_request *req)
 {
 	const struct cpl_network *net = req->net;

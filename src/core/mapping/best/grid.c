@@ -6,23 +6,22 @@
 #include "mapping/best/best.h"
 
 #define MAX_DIMS 4
-/* Neighbours of a cell at the most. */
+/* A cell has at most this many neighbours. */
 #define MAX_SIDES (2 * MAX_DIMS)
-/* Cells tried per rank before a shape is given up. */
+/* A shape is given up after this many cells tried per rank. */
 #define TRIES 100
-/* Rows of common neighbours between looks at the budget. */
+/* The budget is looked at once in this many rows of common neighbours. */
 #define CHECK_EVERY 16
-/* Shares of the heaviest edge, of the most common neighbours. */
+/* Shares of the heaviest edge, and of the most common neighbours. */
 #define HEAVY 0.5
 #define COMMON 0.75
 
-/* Heavy edges only. */
+/* Its graph has the heavy edges only. */
 struct grid_finder {
 	int n;
 	int *row;        /* [n + 1] */
 	int *to;         /* [row[n]] */
-	int *order;      /* [n] every rank after the first has a neighbour
-	                  * before it */
+	int *order;      /* [n] each rank but the first after a neighbour */
 	int *anchor;     /* [n] that neighbour of order[i] */
 	int *next;       /* [n] next side of the anchor's cell to try */
 	int *at;         /* [n] rank in a cell, or -1 */
@@ -33,7 +32,7 @@ struct grid_finder {
 	const struct cpl_map_request *req;
 };
 
-/* Common neighbours of rank (all of whose neighbours count 1) and other. */
+/* Counts the neighbours that `other` shares with a rank, whose have count 1. */
 static int common(const struct grid_finder *f, const struct cpl_comm *graph,
                   int other)
 {
@@ -44,8 +43,8 @@ static int common(const struct grid_finder *f, const struct cpl_comm *graph,
 	return sum;
 }
 
-/* Keep the edges whose value, bytes or common neighbours, is large. False: the
- * budget has ended. */
+/* Keeps edges of many bytes or common neighbours. False: the budget has
+ * ended. */
 static bool keep_heavy(struct grid_finder *f, const struct cpl_comm *graph,
                        bool by_common)
 {
@@ -82,8 +81,8 @@ static bool keep_heavy(struct grid_finder *f, const struct cpl_comm *graph,
 	return true;
 }
 
-/* Ranks so that each has as many neighbours before it as can be; false when
- * they are not connected or have more sides than a grid. */
+/* Orders ranks so that each has as many neighbours before it as can be. False:
+ * they are not connected, or have more neighbours than in a grid. */
 static bool make_order(struct grid_finder *f)
 {
 	struct cpl_heap heap;
@@ -146,7 +145,7 @@ static int sides(const struct cpl_grid *g, int cell, int *out)
 	return n;
 }
 
-/* Ranks two steps from rank are as often reached as their cells. */
+/* Are ranks two steps from `rank` reached in as many ways as their cells? */
 static bool same_corners(struct grid_finder *f, int rank, int cell)
 {
 	int side[MAX_SIDES], far[MAX_SIDES], n = sides(f->grid, cell, side);
@@ -183,7 +182,7 @@ static bool same_corners(struct grid_finder *f, int rank, int cell)
 	return same;
 }
 
-/* The neighbours placed so far are on the sides of the cell, no others. */
+/* Are the neighbours placed so far on the sides of the cell, and no others? */
 static bool fits(struct grid_finder *f, int rank, int cell)
 {
 	int side[MAX_SIDES], n = sides(f->grid, cell, side);
@@ -250,7 +249,7 @@ static bool isomorphic(struct grid_finder *f)
 	return true;
 }
 
-/* Edges of the shape, both directions. */
+/* Counts the edges of the shape in both directions. */
 static int64_t edges_of(const struct cpl_grid *g, int n)
 {
 	int64_t sum = 0;
@@ -262,7 +261,7 @@ static int64_t edges_of(const struct cpl_grid *g, int n)
 	return sum;
 }
 
-/* All shapes of `left` cells in dimensions of at most `longest`. */
+/* Tries all shapes of `left` cells in dimensions of at most `longest`. */
 static bool try_shapes(struct grid_finder *f, int left, int longest)
 {
 	struct cpl_grid *g = f->grid;

@@ -5,19 +5,19 @@
 #include "mapping/mappers.h"
 #include "mapping/best/chain.h"
 
-/* Nanoseconds that an evaluation takes for each edge, and an edge or link of
+/* The nanoseconds of an evaluation for each edge, and for each edge or link of
  * the network where all are read. */
 #define EVALUATION_NS 10.0
 #define READ_NS 50.0
-/* The gathering of ranks into groups takes this for a rank and for an edge, at
- * each of log2(hosts) levels. */
+/* Gathering ranks takes so long per rank and edge, at each of log2(hosts)
+ * levels. */
 #define GATHER_RANK_NS 2800.0
 #define GATHER_EDGE_NS 220.0
-/* Share of the time of all work, or of the time there is, that all of them may
- * take together. */
+/* All mappers may take this share of the time of all work, or of a known
+ * time. */
 #define SHARE 0.1
 #define SHARE_OF_SECONDS 0.08
-/* Where neither is known. */
+/* The time that is assumed where neither is known. */
 #define SECONDS 2.0
 #define TOPOAWARE_HOSTS 1024
 
@@ -26,18 +26,18 @@ static const struct cpl_mapper corner = {
         .map = cpl_map_greedyallc_corner,
 };
 
-/* Where a mapper is of use. */
+/* The uses of a mapper. */
 enum mapper_use {
 	EVERYWHERE,
 	NOT_TORUS,
 	FEW_HOSTS,
 };
 
-/* Measured: edge + pair * hosts nanoseconds for each edge. */
+/* Its costs are measured: edge + pair * hosts nanoseconds for each edge. */
 static const struct {
 	const struct cpl_mapper *mapper;
 	double edge, pair;
-	bool by_rank; /* else it gathers ranks into one group for each host */
+	bool by_rank; /* false: it gathers ranks into a group per host */
 	enum mapper_use use;
 } table[] = {
         {&cpl_mapper_greedy, 100, 0, false, EVERYWHERE},
@@ -60,7 +60,7 @@ int cpl_best_start_mapper(struct cpl_best_chain *chain)
 {
 	const struct cpl_best_mapper *m = chain->mapper;
 
-	/* What one cannot do others may. */
+	/* Where one mapper fails, others may succeed. */
 	if (m->nodes) {
 		if (!cpl_mapper_map(m->mapper, &m->nodes->req, chain->layout,
 		                    &chain->err))
@@ -91,7 +91,7 @@ double cpl_best_gather_cost(const struct cpl_map_request *req)
 	                 GATHER_EDGE_NS * (double)req->graph->n_entries);
 }
 
-/* Nanoseconds there are for all mappers. */
+/* The nanoseconds for all mappers. */
 static double budget(const struct cpl_map_request *req, double per_evaluation)
 {
 	double ns = SECONDS * 1e9;
@@ -103,8 +103,8 @@ static double budget(const struct cpl_map_request *req, double per_evaluation)
 	return ns;
 }
 
-/* The cheapest that fit, sorted by cost; those of one cost in the order of the
- * table. */
+/* Chooses the cheapest that fit, sorted by cost, equals in the table's
+ * order. */
 static int choose(const struct cpl_best *b, const struct cpl_best_nodes *nodes,
                   double ns, struct cpl_best_mapper *out)
 {

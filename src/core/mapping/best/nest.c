@@ -3,12 +3,10 @@
 
 #include "mapping/best/best.h"
 
-/*
- * Recursive coordinate bisection (Berger, Bokhari, IEEE ToC C-36, 1987) of the
- * grid's cells and of the hosts side by side: hosts are cut between units of the
- * machine, the coarsest first, so that tiles of the grid are nested as its levels
- * are.
- */
+/* Recursive coordinate bisection (Berger, Bokhari, IEEE ToC C-36, 1987) of the
+ * grid's cells and of the hosts side by side. Hosts are cut between units of
+ * the machine, the coarsest first, so that tiles of the grid are nested as its
+ * levels are. */
 struct nest {
 	const struct cpl_map_request *req;
 	const struct cpl_grid *grid;
@@ -70,7 +68,7 @@ static int unit_of(const struct nest *s, const struct cpl_level *level, int i)
 }
 
 /* Where to cut hosts from .. to - 1: between units of the coarsest level that
- * tells them apart, nearest to the middle; else there. */
+ * tells them apart, nearest to the middle, else in the middle. */
 static int cut_hosts(const struct nest *s, int from, int to)
 {
 	const struct cpl_network *net = s->req->net;
@@ -94,7 +92,7 @@ static int cut_hosts(const struct nest *s, int from, int to)
 	return middle;
 }
 
-/* The dimension across which least goes through the box of these ranks. */
+/* The dimension across which the box of these ranks has least traffic. */
 static int axis_of(const struct nest *s, const int *rank, int n)
 {
 	int dims = s->grid->n_dims, best = 0;
@@ -124,7 +122,7 @@ static int axis_of(const struct nest *s, const int *rank, int n)
 	return best;
 }
 
-/* Along the axis, and in each of its planes along the others. */
+/* Sorts ranks along the axis, and in each of its planes along the others. */
 static void sort_ranks(struct nest *s, int *rank, int n, int axis)
 {
 	int dims = s->grid->n_dims;
@@ -144,7 +142,7 @@ static void sort_ranks(struct nest *s, int *rank, int n, int axis)
 		rank[i] = s->keyed[i].item;
 }
 
-/* Ranks rank[0 .. n - 1] on hosts from .. to - 1, which have n slots. */
+/* Puts ranks rank[0 .. n - 1] on hosts from .. to - 1, which have n slots. */
 static void nest(struct nest *s, int *rank, int n, int from, int to)
 {
 	int cut, first = 0;

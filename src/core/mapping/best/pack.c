@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/best/best.h"
 
-/* Ranks that send each other at least this share of what the heaviest two do
- * belong together. */
+/* Ranks that exchange this share of what the heaviest two do belong
+ * together. */
 #define HEAVY 0.25
 
-/*
- * Groups of ranks that have little to do with each other, and hosts with places
- * for them, host after host in the order of the machine. Each takes the largest
- * group that is left, then those that leave the least of its places empty
- * (minimum bin slack: Gupta, Ho, Production Planning and Control 10, 1999);
- * groups for which no host has enough places left are split over what is left,
- * side by side.
- */
+/* Packs groups of ranks that have little to do with each other into hosts, in
+ * the order of the machine. Each host takes the largest group that is left,
+ * then those that leave least of its slots empty (minimum bin slack: Gupta, Ho,
+ * Production Planning and Control 10, 1999). Groups for which no host has
+ * enough slots left are split over the slots left, side by side. */
 struct pack {
 	const struct cpl_map_request *req;
 	int n_groups;
 	int *group_of;     /* [ranks] */
 	int *first, *rank; /* ranks of a group */
-	int *taken;        /* [groups] of them on hosts */
+	int *taken;        /* [groups] of its ranks, on hosts */
 	struct cpl_keyed *order; /* groups, the largest first */
 	int *host, *free_slots;  /* in the order of the machine */
 	int most;                /* slots of a host */
 	int *count, *next; /* [most + 1] groups of a size left, and the first of
 	                    * them in order */
-	/* [most + 1] of the least empty sums: the size added last, and how
-	 * often. */
+	/* [most + 1] For the best sums: the size added last, and how often. */
 	int *last, *times;
 	int *rank_host;
 };
@@ -70,7 +66,7 @@ static int size_of(const struct pack *s, int group)
 	return s->first[group + 1] - s->first[group];
 }
 
-/* As many of a group's ranks as the host has places. */
+/* Puts as many of a group's ranks on the host as it has slots. */
 static void put_group(struct pack *s, int group, int at)
 {
 	while (s->free_slots[at] && s->taken[group] < size_of(s, group)) {
@@ -81,15 +77,15 @@ static void put_group(struct pack *s, int group, int at)
 	}
 }
 
-/* A group of that size, whole. */
+/* Puts a whole group of that size. */
 static void put_one(struct pack *s, int size, int at)
 {
 	put_group(s, s->order[s->next[size]++].item, at);
 	s->count[size]--;
 }
 
-/* The largest sum of sizes up to room, of large ones where it can be: s->last and
- * s->times of it and of the sums on the way to it. */
+/* The largest sum of sizes up to room, of large ones if possible; s->last and
+ * s->times tell of it and of the sums on the way to it. */
 static int reach(struct pack *s, int room)
 {
 	for (int x = 1; x <= room; x++)
@@ -147,7 +143,7 @@ static void put_whole(struct pack *s)
 	}
 }
 
-/* The others: those larger than a host (large) before, the rest after. */
+/* Splits other groups: those larger than a host (large), or in the end all. */
 static void put_split(struct pack *s, bool large)
 {
 	int at = 0;

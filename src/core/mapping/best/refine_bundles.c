@@ -3,13 +3,12 @@
 
 #include "mapping/best/best.h"
 
-/* Evaluations between two checkpoints. */
+/* Evaluations between checkpoints. */
 #define ROUND 512
 #define MAX_HOT 64
-/* Bundles of at least this share of the largest are hot. */
+/* Bundles with at least this share of the largest load are hot. */
 #define HOT 0.9
-/* Price of a relative change of hop-bytes, in relative changes of the sum of
- * powers. */
+/* The price of a relative change of hop-bytes in those of the sum of powers. */
 #define PRICE 1.0
 
 struct bundle_search {
@@ -22,7 +21,7 @@ struct bundle_search {
 	int *stop_at; /* [routers] or -1 */
 	int *first, *host; /* hosts of a stop */
 	double sum, cost, temperature;
-	double limit; /* of the cables */
+	double limit; /* for cables */
 };
 
 static void note_hot(struct bundle_search *s, int bundle)
@@ -32,8 +31,8 @@ static void note_hot(struct bundle_search *s, int bundle)
 		s->hot[s->n_hot++] = bundle;
 }
 
-/* Links in parts of the busiest link; cables of the busiest cable where the
- * objective looks at them, else of what they may have. */
+/* Scales links to the busiest link, and cables to the busiest cable where the
+ * objective looks at them, else to their limit. */
 static void scale(struct bundle_search *s, struct cpl_metrics *now)
 {
 	const struct cpl_bundles *b = s->bundles;
@@ -152,7 +151,7 @@ static void descend(struct bundle_search *s, double heat, int64_t steps,
 		                 (double)(rounds - 1 - r) / (double)rounds;
 		for (int64_t i = 0; i < steps / rounds; i++)
 			step(s);
-		/* Rounding of the differences must not add up. */
+		/* Differences are rounded, which must not add up. */
 		cpl_bundle_loads_afresh(&s->loads, w->ranks.set);
 		s->cost = cpl_swaps_cost(w);
 		scale(s, &now);
@@ -165,7 +164,7 @@ static void descend(struct bundle_search *s, double heat, int64_t steps,
 	memcpy(w->ranks.set, kept, bytes);
 }
 
-/* Hosts by stops, and the stops of routers. */
+/* Lists hosts by stops, and the stops of routers. */
 static void list_hosts(struct bundle_search *s)
 {
 	const struct cpl_map_request *req = s->swaps.req;

@@ -4,39 +4,39 @@
 #include "base/clock.h"
 #include "mapping/best/chain.h"
 
-/* Evaluations per rank of the first round, and of a chain at the most: above,
- * more chains do more than longer ones. */
+/* Evaluations per rank of the first round, and the most of a chain: beyond
+ * that, more chains do more than longer ones. */
 #define FIRST 32
 #define LONGEST 16384
-/* Rounds of few chains before those of all. */
+/* Rounds of few chains that come before those of all. */
 #define SHORT_ROUNDS 3
 #define FEW 2
-/* More ranks than this need long chains: there are always few. */
+/* Jobs of more ranks need long chains, so they always have few. */
 #define MANY_RANKS 1024
-/* A round is that much longer than the one before. */
+/* A round is so many times as long as the one before. */
 #define GROWTH 3
 /* Maps of bits are looked for before these rounds. */
 #define BITS_ROUND 2
 #define BITS_ROUND_AGAIN 6
-/* And with a known time, which may be over by then, first of all: evaluations for
- * each rank. */
+/* With a known time, which may be over by then, they come first of all, with so
+ * many evaluations for each rank. */
 #define BITS_FIRST 384
 /* Images are looked at before every second round from this one on. */
 #define IMAGES_ROUND 4
-/* Share of the work that goes to the links: where they are the objective, and
+/* The share of the work that goes to links: where they are the objective, and
  * where they come second. */
 #define LINKS 0.3
 #define LINKS_SECOND 0.15
-/* And where those are by bundles, whose evaluations say more. */
+/* The same where bundles stand for links, since their evaluations tell more. */
 #define LINKS_ALIKE 0.7
-/* Part of the rest for hosts as a whole, before single ranks. */
+/* One part in so many of the rest goes to whole hosts, before single ranks. */
 #define NODES 2
-/* Temperatures at the start: hot searches forget what they start from. */
+/* Temperatures at the start; hot searches forget what they start from. */
 #define HEAT 2.0
 #define WARM 0.3
 #define COOL 0.1
-/* With a known time: a round is stretched to this share of what is left when
- * the next would not fit. */
+/* With a known time, a round is stretched to this share of what is left when
+ * the next one would not fit. */
 #define FILL 0.9
 #define SAME 1e-9
 
@@ -55,7 +55,7 @@ bool cpl_best_perfect(const struct cpl_best *b)
 	return low->hop_bytes <= sum * (1 + SAME);
 }
 
-/* Exchange hosts of the base as a whole; the layout is in trial. */
+/* Exchanges hosts of the base as a whole and leaves the layout in trial. */
 static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
 {
 	const struct cpl_best *b = chain->best;
@@ -78,7 +78,7 @@ static int anneal_nodes(struct cpl_best_chain *chain, double heat, int64_t size)
 	return 0;
 }
 
-/* What a chain does in a round; its last layout is in trial. */
+/* Does a chain's part of a round and leaves its last layout in trial. */
 static int run_round(struct cpl_best_chain *chain)
 {
 	const struct cpl_best *b = chain->best;
@@ -111,11 +111,9 @@ static int run_round(struct cpl_best_chain *chain)
 	return 0;
 }
 
-/*
- * Evaluations of each chain of the next round: more than in the last,
- * which took `took` seconds; or all that is left when the one after would be
- * small, or out of time.
- */
+/* The evaluations of each chain in the next round: more than in the last, which
+ * took `took` seconds, or all that is left when the round after would be small
+ * or too late. */
 static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
                          int chains, double took, double until)
 {
@@ -136,7 +134,7 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 	return size > longest ? longest : size;
 }
 
-/* What stands between rounds, of about `size` evaluations. */
+/* Does what comes between rounds, with about `size` evaluations. */
 static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
                    int64_t size, int64_t *left, struct cpl_error *err)
 {
@@ -187,7 +185,7 @@ int cpl_best_rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 		if (cpl_best_run_all(b, chain, n, err))
 			return -1;
 		left -= size * n;
-		/* The first rounds have fewer chains. */
+		/* The first rounds have fewer chains and take less time. */
 		took = cpl_clock() - start;
 		if (!few && i + 1 == SHORT_ROUNDS)
 			took *= (double)CPL_BEST_CHAINS / FEW;

@@ -7,10 +7,10 @@
 #include "mapping/mappers.h"
 #include "mapping/best/chain.h"
 
-/* More hosts than this take greedyallc too long. */
+/* With more hosts greedyallc takes too long. */
 #define GREEDY_HOSTS 8192
-/* Share of a known time after which bisection is cut short where it only is one
- * start of several; ranks that share hosts need its groups. */
+/* Bisection ends at this share of a known time where it is only one start of
+ * several; where ranks share hosts, its groups are needed. */
 #define BISECTION 0.25
 
 struct start_box {
@@ -27,7 +27,7 @@ static int coordinate(const struct start_box *box, int host, int d)
 	return at % box->torus->dim[d];
 }
 
-/* Order hosts by halving them along their longest extent, where
+/* Orders hosts by halving them along their longest extent, at the points where
  * cpl_graph_partition halves its parts. */
 static void order_hosts(const struct start_box *box, int *host, int n,
                         int *scratch)
@@ -72,8 +72,8 @@ static bool is_past(void *arg)
 	       (limit->until > 0 && cpl_clock() > limit->until);
 }
 
-/* Bisect ranks and machine alike. Parts that cut less than the blocks of ranks
- * that groups are at first become the groups. */
+/* Bisects ranks and machine alike. Parts that cut less than the blocks of
+ * ranks, which are the first groups, become the groups. */
 int cpl_best_start_bisection(struct cpl_best_chain *chain)
 {
 	const struct cpl_map_request *req = chain->best->req;

@@ -44,8 +44,8 @@ double cpl_swaps_cost(const struct cpl_swaps *s)
 	return cpl_tables_hop_bytes(s->tables, s->req->graph, s->ranks.set);
 }
 
-/* What rank's traffic, that with `other` left out, changes when it goes from
- * leaf `from` to leaf `to`. */
+/* How much the cost of rank's traffic, without that with `other`, changes when
+ * it goes from leaf `from` to leaf `to`. */
 static double change_of(const struct cpl_swaps *s, int rank, int other,
                         int from, int to)
 {

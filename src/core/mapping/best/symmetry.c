@@ -3,21 +3,21 @@
 
 #include "mapping/best/chain.h"
 
-/* Images of a layout looked at, at the most. */
+/* At most so many images of a layout are looked at. */
 #define IMAGES 400
 
 struct images {
 	struct cpl_best_chain *chain;
-	const int *from;                /* [ranks] the layout */
+	const int *from;                /* [ranks] layout */
 	int *host_at;                   /* [routers] index of its host, or -1 */
 	int *image;                     /* [hosts] */
-	int axis[CPL_NETWORK_MAX_DIMS]; /* dimension that stands for d */
+	int axis[CPL_NETWORK_MAX_DIMS]; /* the dimension that stands for d */
 	unsigned used;                  /* dimensions in axis so far */
 	int left;
 };
 
-/* Where hosts go when dimension d becomes axis[d], and the ones of `mirrored`
- * run backwards; false: not onto the same hosts, or not of the same kind. */
+/* Moves hosts as when dimension d becomes axis[d] and those in `mirrored` run
+ * backwards. False: these are other hosts, or of another kind. */
 static bool make_image(struct images *m, unsigned mirrored)
 {
 	const struct cpl_map_request *req = m->chain->best->req;
@@ -62,7 +62,7 @@ static void mirror(struct images *m)
 	}
 }
 
-/* All orders of the dimensions that leave the torus as it is. */
+/* Tries all orders of the dimensions that leave the torus as it is. */
 static void turn(struct images *m, int d)
 {
 	const struct cpl_product *torus = &m->chain->best->req->net->product;
