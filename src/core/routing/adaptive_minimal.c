@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/routing.h"
 
-/* Scale of what is too small for a double; far below any sum's last bit. */
+/* Scales numbers too small for a double, far below any sum's last bit. */
 #define TINY 0x1p-400
 #define HUGE_SCALE 0x1p+400
 
-/* The box between two routers, in one choice of directions. */
+/* The box between two routers, for one choice of directions. */
 struct router_box {
 	const struct cpl_product *torus;
 	double *load;
 	double bytes;
-	int total;                       /* steps */
+	int total;                       /* steps in all dimensions */
 	int steps[CPL_NETWORK_MAX_DIMS]; /* in each dimension */
-	int left[CPL_NETWORK_MAX_DIMS];  /* of them to go */
+	int left[CPL_NETWORK_MAX_DIMS];  /* steps left in each dimension */
 	int minus[CPL_NETWORK_MAX_DIMS];
 	int stride[CPL_NETWORK_MAX_DIMS];
 };
@@ -20,7 +20,7 @@ struct router_box {
 /* A number that may be far below what a double holds. */
 struct scaled {
 	double x;
-	int tiny; /* times TINY so many times */
+	int tiny; /* how many times it is to be scaled by TINY */
 };
 
 static int at(const struct cpl_product *torus, int d, int stride, int router)
@@ -28,8 +28,8 @@ static int at(const struct cpl_product *torus, int d, int stride, int router)
 	return router / stride % torus->dim[d];
 }
 
-/* Steps of the shortest path in one dimension; *minus: its direction, -1 where
- * both are as short. */
+/* The steps of the shortest path in one dimension; *minus is its direction, -1
+ * where both are as short. */
 static int steps(const struct cpl_product *torus, int d, int from, int to,
                  int *minus)
 {
@@ -40,8 +40,8 @@ static int steps(const struct cpl_product *torus, int d, int from, int to,
 	return go < 0 ? -go : go;
 }
 
-/* The paths through one router of the box go on in each dimension in
- * proportion to the steps left in it. */
+/* Of the paths through one router of the box, those that go on in a dimension
+ * are in proportion to the steps left in it. */
 static void leave(const struct router_box *b, int router, int done,
                   double through)
 {
@@ -55,11 +55,9 @@ static void leave(const struct router_box *b, int router, int done,
 			                   b->minus[d]]] += each * b->left[d];
 }
 
-/*
- * The part of all paths that goes through a router x steps from the source is
+/* The share of all paths that go through a router x steps from the source is
  * prod C(steps[d], x[d]) / C(total, sum x); it is carried from a router to its
- * neighbour by their ratio.
- */
+ * neighbour by the ratio of the two. */
 static void spread(struct router_box *b, int d, int router, int done,
                    struct scaled through)
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/routing.h"
 
-/* Steps in one dimension, above 0 to +, below 0 to -. */
+/* The steps in one dimension, above 0 towards +, below 0 towards -. */
 static int steps(const struct cpl_product *torus, int d, int from, int to)
 {
 	return torus->wrap[d] ? cpl_ring_steps(torus->dim[d], from, to)
 	                      : to - from;
 }
 
-/* Put the bytes on the links of the way, or with share list them, or with sums
- * put them there; how many. */
+/* Puts the bytes on the links of the path, or with share lists the links, or
+ * with sums puts them there. Returns their number. */
 static inline __attribute__((always_inline)) int
 follow(const struct cpl_network *net, int from, int to, double bytes,
        double *load, struct cpl_share *share, const struct cpl_put_on *sums)
 {
 	const struct cpl_product *torus = &net->product;
-	/* What is left of the ids above this dimension: one division each. */
+	/* Ids above this dimension: each needs one division. */
 	unsigned above = (unsigned)from, above_to = (unsigned)to;
 	int stride = 1, router = from, found = 0;
 	int used = sums ? *sums->n_touched : 0;
@@ -25,7 +25,7 @@ follow(const struct cpl_network *net, int from, int to, double bytes,
 		int goal = (int)(above_to % (unsigned)n);
 		int left = steps(torus, d, at, goal);
 		int minus = left < 0, step = minus ? -1 : 1;
-		/* Routers to the one behind the border; from there on. */
+		/* Routers up to the one behind the border, then on. */
 		int border = minus ? at : n - 1 - at;
 		int64_t ahead = (int64_t)step * stride * torus->n_dims * 2;
 		const int64_t *out =

@@ -2,8 +2,9 @@
 #include "network/fattree/fattree.h"
 #include "routing/routing.h"
 
-/* The links of the one route to a node; how many. Way up and way down take the
- * same choices, so the way down needs no other arithmetic. */
+/* Lists the links of the one route to a node and returns their number. The
+ * paths up and down take the same choices, so the path down needs no other
+ * arithmetic. */
 static int find(const struct cpl_network *net, int from, int to, int node,
                 int *link)
 {
@@ -27,8 +28,9 @@ static int find(const struct cpl_network *net, int from, int to, int node,
 	return n;
 }
 
-/* Nodes of a leaf that traffic may be for: all where none is named. Ports of
- * nodes with several are at a leaf as nodes with one would be, in all places. */
+/* Counts the nodes of a leaf that traffic may be for, which is all where none
+ * is named. Nodes with several ports count at each leaf as nodes with one port
+ * would. */
 static int count_nodes(const struct cpl_network *net, int leaf)
 {
 	struct cpl_node_slots places = cpl_network_slots(net, leaf);

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the dragonfly's routings share: paths inside a group.
- */
+/* Paths inside a group, which all dragonfly routings use. */
 #ifndef CPL_ROUTING_DRAGONFLY_PATHS_H
 #define CPL_ROUTING_DRAGONFLY_PATHS_H
 
 #include "network/dragonfly/dragonfly.h"
 #include "routing/routing.h"
 
-/* Links in both groups of a direct path. */
+/* The most links that a direct path has inside both groups. */
 #define CPL_MAX_LOCAL_HOPS 4
 
-/* Links between two routers of a group: 0, 1 or 2. */
+/* The links between two routers of a group: 0, 1 or 2. */
 static inline int cpl_local_hops(const struct cpl_dragonfly *df, int from,
                                  int to)
 {
@@ -19,13 +17,13 @@ static inline int cpl_local_hops(const struct cpl_dragonfly *df, int from,
 	       (from % df->columns != to % df->columns);
 }
 
-/* Shortest paths of so many links: over either corner when there are two. */
+/* The number of shortest paths of so many links; two go over either corner. */
 static inline int cpl_local_paths(int hops)
 {
 	return hops == 2 ? 2 : 1;
 }
 
-/* A router of a dragonfly; local: in its group. */
+/* A router of a dragonfly; local is its number in its group. */
 struct cpl_where {
 	int router, group, local, row, column;
 };
@@ -49,13 +47,13 @@ static inline struct cpl_where cpl_where(const struct cpl_dragonfly *df,
 	        router);
 }
 
-/* Of up to 64 links from a router's group to another, a bit each: those that
- * are on the router, one link from it, two. */
+/* Up to 64 links from a router's group to another, one bit each: links on the
+ * router itself, at one link from it, and at two. */
 struct cpl_gateways {
 	uint64_t at[3];
 };
 
-/* Those of links 64 * word and on. O(1), or O(K) where the network has no
+/* The gateways for links from 64 * word on. O(1), or O(K) without
  * rows_columns. */
 static inline struct cpl_gateways cpl_gateways(const struct cpl_network *net,
                                                const struct cpl_where *near,
@@ -93,11 +91,11 @@ static inline struct cpl_gateways cpl_gateways(const struct cpl_network *net,
 	        {row & column, row ^ column, all & ~(row | column)}};
 }
 
-/* Of up to 64 links between two groups those of the shortest paths; each of
- * `twice` has twice as many paths as each of `once`. */
+/* The links on shortest paths, out of up to 64 between two groups; each in
+ * `twice` has twice as many paths as each in `once`. */
 struct cpl_shortest {
 	uint64_t once, twice;
-	int hops; /* besides the link */
+	int hops; /* without the link itself */
 	int paths; /* once + 2 * twice */
 };
 
@@ -129,21 +127,21 @@ static inline struct cpl_shortest cpl_shortest(const struct cpl_gateways *near,
 	return s;
 }
 
-/* Add bytes to load[], evenly over the shortest paths inside a group. O(1). */
+/* Adds bytes to load[], evenly over the shortest paths inside a group. O(1). */
 void cpl_local_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
 void cpl_local_add_at(const struct cpl_network *net, const struct cpl_where *a,
                       const struct cpl_where *b, double bytes, double *load);
 
-/* add and hops of static-direct in one: returns the links of the shortest path.
+/* Does add and hops of static-direct, and returns the shortest path's links.
  * O(K). */
 int cpl_direct_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
 
-/* Packets of a pair of routers under static-indirect-sampled. */
+/* static-indirect-sampled sends so many packets for a pair of routers. */
 #define CPL_SAMPLED_PACKETS 64
 
-/* Its add with a number of packets of the caller's. O(packets * (K + hops)). */
+/* Its add with the caller's number of packets. O(packets * (K + hops)). */
 void cpl_static_indirect_sample(const struct cpl_network *net, int from, int to,
                                 double bytes, int packets, double *load);
 

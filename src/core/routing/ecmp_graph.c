@@ -6,9 +6,9 @@
 struct path_search {
 	const struct cpl_network *net;
 	int *first, *out; /* links by the router they leave: [n_routers + 1] */
-	int *order;       /* [n_routers] in the order they are reached */
+	int *order;       /* [n_routers] in the order they were reached */
 	int *hops;        /* [n_routers], -1: not reached */
-	double *paths;    /* [n_routers] from where the search began */
+	double *paths;    /* [n_routers] from the start of the search */
 	double *bytes;    /* [n_routers] to it and through it */
 };
 
@@ -42,7 +42,7 @@ static struct path_search open_search(const struct cpl_network *net,
 	return s;
 }
 
-/* Routers by hops from `from`; how many are reached. */
+/* Orders routers by hops from `from` and returns how many are reached. */
 static int reach(struct path_search *s, int from)
 {
 	int n = 0;
@@ -71,7 +71,7 @@ static int reach(struct path_search *s, int from)
 	return n;
 }
 
-/* Routers that are farther off have all their bytes by now. */
+/* Routers that are farther off have all their bytes already. */
 static void put_router(struct path_search *s, int at, double *load)
 {
 	for (int i = s->first[at]; i < s->first[at + 1]; i++) {

@@ -13,12 +13,12 @@ int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
 	                       part, share);
 }
 
-/* Ways between two groups. */
+/* The paths between two groups. */
 struct kind_paths {
 	const struct cpl_network *net;
 	struct cpl_dfkind_at from, to;
 	int64_t there, back; /* numbers of the first links */
-	int hops;            /* besides the global link */
+	int hops;            /* without the global link */
 	double n;
 };
 
@@ -27,7 +27,7 @@ static int64_t number(const struct cpl_dfkinds *df, int a, int b)
 	return cpl_wires_pair(df->groups, a, b) * df->global_per_pair;
 }
 
-/* Ways over link k, and how many links they have inside groups. */
+/* The number of paths over link k, and *hops, their links inside groups. */
 static int over(const struct kind_paths *w, int k, int *hops)
 {
 	const int *gateway = cpl_dfkinds_of(w->net)->gateway;
@@ -66,7 +66,7 @@ static struct kind_paths find(const struct cpl_network *net,
 	return w;
 }
 
-/* The links of the shortest paths over link k, if there are any. */
+/* Lists the links of the shortest paths over link k, if there are any. */
 static int list(const struct kind_paths *w, int k, struct cpl_share *share)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(w->net);
@@ -142,7 +142,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 	                          : find(net, &a, &b).hops + 1;
 }
 
-/* Of K global links the paths inside both groups, over either corner. */
+/* Paths inside both groups, over either corner, come again for each of K
+ * links. */
 static int64_t again(const struct cpl_network *net)
 {
 	return CPL_GROUP_LINKS *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Over all intermediate routers a flow's source sends part 1 / (n - 2) of it to
+ * Over all intermediate routers a flow's source sends 1 / (n - 2) of it to
  * every router but itself and the destination, and its destination gets as much
- * from every one but itself and the source. Hence between routers u and v
- * go (sent[u] + received[v] - 2 flow[u, v]) / (n - 2) bytes directly: each two
- * are spread once, whatever the flows.
+ * from every one but itself and the source. So routers u and v exchange
+ * (sent[u] + received[v] - 2 flow[u, v]) / (n - 2) bytes directly, and each
+ * pair is spread once, whatever the flows are.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 	return cpl_routing_kinds_direct.hops(net, from, to);
 }
 
-/* No third router. */
+/* There is no third router, so all flows go directly. */
 static void go_directly(const struct kinds_solve *s,
                         const struct cpl_flows *flows,
                         struct cpl_routed *routed)
@@ -55,7 +55,7 @@ static void sum_up(const struct kinds_solve *s, const struct cpl_flows *flows)
 		}
 }
 
-/* The legs from router u; `row` of the flows is its, or there is none. */
+/* Spreads the legs from router u; `row` is its row of flows if it has one. */
 static double legs(const struct kinds_solve *s, int u,
                    const struct cpl_flows *flows, int row)
 {
@@ -67,7 +67,7 @@ static double legs(const struct kinds_solve *s, int u,
 	for (int v = 0; v < n; v++) {
 		double bytes = s->sent[u] + s->received[v], links;
 
-		/* Two sums of which each is no less than the flow. */
+		/* Each of the two sums contains the flow. */
 		if (m < end && flows->to[m] == v)
 			bytes -= 2 * flows->bytes[m++];
 		if (v == u)

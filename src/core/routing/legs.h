@@ -15,18 +15,17 @@
 
 #include "network/dragonfly/dragonfly.h"
 
-/*
- * hops[router]: links of its direct paths to all others together, which is also
- * the sum of the paths back. One link: scratch[routers per group]; O(groups^2 +
- * routers * routers per group). Several: scratch of cpl_many_links_scratch;
- * O(groups^2 * (classes^2 + routers per group * log)).
- */
+/* Sets hops[router] to the links of its direct paths to all others together,
+ * which is also the sum of the paths back. The first is for one link, with
+ * scratch[routers per group], in O(groups^2 + routers * routers per group); the
+ * second for several, with scratch of cpl_many_links_scratch, in O(groups^2 *
+ * (classes^2 + routers per group * log)). */
 void cpl_one_link_hops(const struct cpl_network *net, double *scratch,
                        double *hops);
 void cpl_many_links_hops(const struct cpl_network *net, void *scratch,
                          double *hops);
 
-/* Numbers of scratch of cpl_one_link_legs. */
+/* The numbers of scratch that cpl_one_link_legs needs. */
 static inline size_t cpl_one_link_scratch(const struct cpl_network *net)
 {
 	size_t size = (size_t)cpl_dragonfly_of(net)->routers_per_group;
@@ -34,17 +33,15 @@ static inline size_t cpl_one_link_scratch(const struct cpl_network *net)
 	return size * (size + 3);
 }
 
-/*
- * Adds the bytes of the links that start in `group` to load[]; sent_by[],
+/* Adds the bytes of the links that start in `group` to load[]; sent_by[] and
  * received_by[] are the sums over each group's routers. O(groups + routers per
- * group^2).
- */
+ * group^2). */
 void cpl_one_link_legs(const struct cpl_network *net, int group,
                        const double *sent, const double *received,
                        const double *sent_by, const double *received_by,
                        double *scratch, double *load);
 
-/* Bytes of scratch, a multiple of 8. */
+/* The bytes of scratch, a multiple of 8. */
 size_t cpl_many_links_scratch(const struct cpl_network *net);
 
 /* Adds the bytes to load[link id]. O(groups^2 * (classes^2 * links on the
@@ -53,11 +50,9 @@ size_t cpl_many_links_scratch(const struct cpl_network *net);
 void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
                          const double *received, void *scratch, double *load);
 
-/*
- * Adds local[a * routers per group + b], the bytes from the group's router a to
- * its router b, to load[], evenly over the shortest paths. The diagonal is not
- * read. O(routers per group^2).
- */
+/* Adds local[a * routers per group + b], the bytes from the group's router a to
+ * its router b, to load[], evenly over the shortest paths. It does not read the
+ * diagonal. O(routers per group^2). */
 void cpl_local_spread(const struct cpl_network *net, int group,
                       const double *local, double *load);
 

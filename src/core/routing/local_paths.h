@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The shortest paths inside a group of a dragonfly, whose rows and columns are
- * all-to-all. */
+/* Shortest paths inside a dragonfly's group of all-to-all rows and columns. */
 #ifndef CPL_ROUTING_LOCAL_PATHS_H
 #define CPL_ROUTING_LOCAL_PATHS_H
 
 #include "network/dragonfly/group.h"
 
-/* Links of such paths, over both corners where there are two. */
+/* The most links of such paths: two over each of two corners. */
 #define CPL_LOCAL_LINKS 4
-/* Links of the paths over one link between two groups. */
+/* The most links of the paths over one link between two groups. */
 #define CPL_GROUP_LINKS (2 * CPL_LOCAL_LINKS + 1)
 
-/*
- * Evenly over the shortest paths from one row and column to another, as a list
- * of links with their parts of `part`; how many. O(1).
- */
+/* Lists the links of the shortest paths from one row and column to another,
+ * each with its share of `part`, evenly over paths. Returns their number.
+ * O(1). */
 static inline int cpl_local_links(const struct cpl_local_group *g, int from_row,
                                   int from_column, int to_row, int to_column,
                                   double part, struct cpl_share *share)

@@ -6,27 +6,27 @@
 
 #include "routing/dragonfly_paths.h"
 
-/* Entries of the matrix of paths inside groups up to which it is kept; beyond,
- * each way is put on its links at once. */
+/* The matrix of paths inside groups is kept up to so many entries; beyond, each
+ * path is put on its links at once. */
 #define MAX_LOCAL (INT64_C(1) << 25)
 
-/* Of one router of a class, over one link. */
+/* The traffic of one router of a class over one link. */
 struct flow {
 	double out, in; /* bytes to and from the other group's routers */
-	double part;    /* of the paths to all of them */
+	double part;    /* share of the paths to all of them */
 };
 
-/* Routers of a group, by how far they are from its gateways to another. */
+/* The routers of a group that are equally far from its gateways to another. */
 struct class
 {
-	int count, next;       /* next: of its bucket, or -1 */
+	int count, next;       /* next: in its bucket, or -1 */
 	double sent, received; /* of all its routers */
-	double hops;           /* from one of them to the other group */
+	double hops;           /* links from one of them to the other group */
 };
 
 struct side {
 	int group, n;
-	int *gateway;                  /* [K] on the routers of its group */
+	int *gateway;                  /* [K] routers of the group */
 	struct class *classes;         /* [size] */
 	int *class_of;                 /* [size] */
 	struct cpl_gateways *gateways; /* [size][words] */
@@ -53,7 +53,7 @@ static int64_t local_entries(const struct cpl_network *net)
 	return n <= MAX_LOCAL ? n : 0;
 }
 
-/* Room for n of that size, from *at on; NULL without a base. */
+/* Takes room for n of that size from *at on; NULL without a base. */
 static void *take_items(char *base, size_t *at, size_t n, size_t size)
 {
 	size_t first = *at;
@@ -62,7 +62,7 @@ static void *take_items(char *base, size_t *at, size_t n, size_t size)
 	return base ? base + first : NULL;
 }
 
-/* Returns the bytes that it takes. */
+/* Divides the scratch and returns the bytes that it takes. */
 static size_t divide(struct legs *legs, const struct cpl_network *net,
                      char *scratch)
 {
@@ -118,8 +118,8 @@ static void inside(struct legs *legs, int from, int to, double bytes)
 		cpl_local_add(legs->net, from, to, bytes, legs->load);
 }
 
-/* Whether the gateways are where those of the last two groups were: towards all
- * groups alike where the wiring goes by the other group only. */
+/* Whether the gateways are where those of the last two groups were; they are so
+ * towards all groups where the wiring depends on the other group only. */
 static bool as_before(const struct legs *legs, struct side *side, int other)
 {
 	const int *gateway =
@@ -135,8 +135,8 @@ static bool as_before(const struct legs *legs, struct side *side, int other)
 	return same;
 }
 
-/* The routers of the group towards the other: their gateways in the order of
- * classes, each class once. */
+/* Sorts the routers of a group into classes towards the other: their gateways
+ * in the order of classes, each class once. */
 static void classify(struct legs *legs, struct side *side, int other)
 {
 	int first = side->group * legs->size, words = legs->words;
@@ -181,7 +181,7 @@ static void classify(struct legs *legs, struct side *side, int other)
 	}
 }
 
-/* What the classes send and get. */
+/* Adds up what the classes send and get. */
 static void weigh(const struct legs *legs, struct side *side)
 {
 	int first = side->group * legs->size;
@@ -217,8 +217,8 @@ static inline void put_links(struct flow *near, struct flow *far,
 	}
 }
 
-/* Links inside the groups of the shortest paths between two classes, and how
- * many paths there are; legs->shortest has those of each word. */
+/* The links inside groups of the shortest paths between two classes; *n_paths
+ * is their number, and legs->shortest has those of each word. */
 static int fewest(struct legs *legs, int near, int far, int *n_paths)
 {
 	size_t words = (size_t)legs->words;
@@ -243,7 +243,7 @@ static int fewest(struct legs *legs, int near, int far, int *n_paths)
 	return hops;
 }
 
-/* Between two classes. */
+/* Divides the bytes between two classes over the links. */
 static void divide_links(struct legs *legs, int near, int far)
 {
 	struct side *a = &legs->side[0], *b = &legs->side[1];
@@ -264,8 +264,8 @@ static void divide_links(struct legs *legs, int near, int far)
 	}
 }
 
-/* What one group's routers exchange with the other's, to and from the gateways;
- * on the links between when wanted. */
+/* Puts what one group's routers exchange with the other's on the paths to and
+ * from the gateways, and on the links between groups when wanted. */
 static void deliver(struct legs *legs, const struct side *side, int other,
                     bool on_links)
 {

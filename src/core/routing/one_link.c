@@ -5,7 +5,7 @@
 
 #include "routing/dragonfly_paths.h"
 
-/* How many other groups each router of the group is the gateway to. */
+/* Counts to how many other groups each router of the group is the gateway. */
 static void count_gateways(const struct cpl_network *net, int group,
                            double *count)
 {
@@ -25,7 +25,7 @@ void cpl_one_link_hops(const struct cpl_network *net, double *scratch,
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 	int size = df->routers_per_group;
-	/* To all of a group from one of its routers. */
+	/* The links from a router to all others of its group. */
 	double around = (df->rows - 1) + (df->columns - 1) +
 	                2.0 * (df->rows - 1) * (df->columns - 1);
 
@@ -52,7 +52,7 @@ void cpl_one_link_legs(const struct cpl_network *net, int group,
 	int size = df->routers_per_group, first = group * size;
 	double *link = load + net->link_class[CPL_DRAGONFLY_GLOBAL].first;
 	double *local = scratch, *count = scratch + (size_t)size * (size_t)size;
-	/* Bytes that each gateway takes in and out for every router here. */
+	/* Bytes that each gateway takes in and out for each router. */
 	double *in = count + size, *out = in + size;
 
 	count_gateways(net, group, count);
@@ -69,8 +69,9 @@ void cpl_one_link_legs(const struct cpl_network *net, int group,
 		in[gateway] += sent_by[other];
 		out[gateway] += received_by[other];
 	}
-	/* Each way inside the group, with what a gives to the gateway b for
-	 * the routers of other groups, and b gets from them through a. */
+	/* Each path inside the group also carries what a gives to the gateway b
+	 * for the routers of other groups, and what b gets from them through
+	 * a. */
 	for (int a = 0; a < size; a++)
 		for (int b = 0; b < size; b++)
 			local[a * size + b] =
@@ -93,7 +94,8 @@ static void spread_rows(const struct cpl_network *net, int group,
 		                              net, group * size + a, c ? 0 : 1);
 
 		for (int to = 0; to < columns; to++) {
-			/* Over the row first, then its column; or last. */
+			/* Half goes over the row first, half over the
+			 * column. */
 			double half = 0;
 
 			if (to == c)

@@ -42,7 +42,7 @@ double cpl_station_hops(const struct cpl_network *net,
 	return hops;
 }
 
-/* Pairs of ports between which bytes go. */
+/* Counts the pairs of ports between which bytes go. */
 static int64_t port_pairs(const struct cpl_network *net)
 {
 	int64_t n = 0;
@@ -86,7 +86,7 @@ void cpl_route_finder_free(struct cpl_route_finder *f)
 	*f = (struct cpl_route_finder){0};
 }
 
-/* A flow is connected, so following loaded links finds all. */
+/* A flow is connected, so following loaded links finds all of its links. */
 static int follow_flow(struct cpl_route_finder *f, int from, int to,
                        struct cpl_share *share)
 {
@@ -110,7 +110,7 @@ static int follow_flow(struct cpl_route_finder *f, int from, int to,
 	return n;
 }
 
-/* Between two routers; how many. */
+/* Lists the links between two routers and returns their number. */
 static int find(struct cpl_route_finder *f, int from, int to,
                 struct cpl_share *share)
 {

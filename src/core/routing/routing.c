@@ -13,7 +13,7 @@ const struct cpl_routing *cpl_routing_at(int i)
 	return (const struct cpl_routing *)cpl_registry_at(&cpl_routings, i);
 }
 
-/* By the type alone; the file may yet lack a table of routes. */
+/* It goes by the type alone; the file may yet lack a table of routes. */
 static bool is_for(const struct cpl_entry *entry, const void *type)
 {
 	const struct cpl_routing *r = (const struct cpl_routing *)entry;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Routings: how the bytes of a flow are spread over links. One file per
- * routing, one line in routing.mk.
+ * A routing says how the bytes of a flow are spread over links. Each routing is
+ * a file, and a line in routing.mk.
  */
 /* Tests: * in test_routing* test_enumeration; adaptive* in test_workload;
  * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
@@ -16,11 +16,9 @@
 #include "graph/arena.h"
 #include "network/network.h"
 
-/*
- * What routers send each other: row i of from[n_from], in increasing order,
- * has its destinations, increasing too, in to[row[i]] .. to[row[i + 1] - 1].
- * No router to itself; bytes > 0.
- */
+/* The traffic between routers: row i, of router from[i] (n_from of them, in
+ * increasing order), has its destinations, increasing too, in to[row[i]] ..
+ * to[row[i + 1] - 1]. No router sends to itself; bytes > 0. */
 struct cpl_flows {
 	int n_from;
 	int *from;
@@ -31,114 +29,99 @@ struct cpl_flows {
 
 void cpl_flows_free(struct cpl_flows *flows);
 
-/* Of all flows routed: expectations where paths are drawn. */
+/* Sums over all flows routed, expectations where paths are drawn. */
 struct cpl_routed {
-	double hop_bytes; /* sum of bytes * links on the way */
+	double hop_bytes; /* sum of bytes * links on their paths */
 	double max_hops;  /* mean links of the flow that goes farthest */
 };
 
-/* Bytes of links, and which of them were touched. */
+/* The bytes of links, and which links were touched. */
 struct cpl_put_on {
 	double *bytes;       /* [n_links], 0 where not touched */
-	unsigned char *mark; /* [n_links] is in touched */
+	unsigned char *mark; /* [n_links] whether it is in touched */
 	int *touched;        /* [*n_touched] */
 	int *n_touched;
 };
 
-/* Flags of routings besides what they need of a network (enum cpl_network_has).
- */
+/* Routings have these flags and those of their needs (enum cpl_network_has). */
 enum cpl_routing_flags {
-	CPL_ROUTING_SAMPLED = 64,   /* to compare with those of the sources; not
-	                             * among "all" routings */
-	CPL_ROUTING_ADAPTIVE = 128, /* all jobs together, after the others */
-	CPL_ROUTING_PROGRESSIVE = 256, /* an adaptive one of networks of groups,
-	                                * see progressive/progressive.h; the
-	                                * others: adaptive/adaptive.h */
+	CPL_ROUTING_SAMPLED = 64,   /* a copy of another source's, to compare
+	                             * with; not among "all" routings */
+	CPL_ROUTING_ADAPTIVE = 128, /* it takes all jobs together, after the
+	                             * others */
+	CPL_ROUTING_PROGRESSIVE = 256, /* it is adaptive, for networks of groups
+	                                * (progressive/progressive.h); others:
+	                                * adaptive/adaptive.h */
 };
 
-/*
- * A routing has add, when each flow's paths depend on that flow alone; solve,
- * when all flows are done faster together; or neither, when it is adaptive.
- */
+/* A routing has add where each flow's paths depend on that flow alone, solve
+ * where all flows are faster done together, and neither where it is
+ * adaptive. */
 struct cpl_routing {
 	CPL_ENTRY; /* "static-direct", "SD"; flags: both enums */
-	/* Networks that it is for; NULL: those of every type that has what its
-	 * flags need. */
+	/* Its networks; NULL: those of all types with what its flags need. */
 	const struct cpl_network_type *type;
-	/*
-	 * Add `bytes` from router `from` to router `to` to load[link id], the
-	 * expectation over the routing's paths. from == to adds nothing. No
-	 * allocation. Both routers may have nodes. O(paths * hops).
-	 */
+	/* Adds `bytes` from router `from` to router `to` to load[link id], the
+	 * expectation over the routing's paths; from == to adds nothing. Both
+	 * routers may have nodes. It allocates nothing. O(paths * hops). */
 	void (*add)(const struct cpl_network *net, int from, int to,
 	            double bytes, double *load);
-	/*
-	 * The same as a list: each link's part of the bytes, a link perhaps
-	 * several times; returns how many, at most cpl_route_max(). NULL:
-	 * struct cpl_route_finder finds them through add.
-	 */
+	/* Lists each link's part of the bytes, perhaps with a link several
+	 * times, and returns the number of entries, at most cpl_route_max().
+	 * NULL: struct cpl_route_finder finds them through add. */
 	int (*links)(const struct cpl_network *net, int from, int to,
 	             struct cpl_share *share);
-	/*
-	 * The same put on links of which few are in use, of a routing all of
-	 * whose parts are 1; returns the links on the way. NULL: by the list.
-	 */
+	/* Puts bytes on links of which few are in use, for a routing whose
+	 * parts are all 1; returns the links of the path. NULL: the list is
+	 * used. */
 	int (*put)(const struct cpl_network *net, int from, int to,
 	           double bytes, const struct cpl_put_on *sums);
-	/* How often at the most that list has a link again, in all; NULL:
-	 * never. */
+	/* The most repetitions of links in that list; NULL: there are none. */
 	int64_t (*again)(const struct cpl_network *net);
-	/*
-	 * Add all flows to load[link id]. No allocation: `scratch` holds
-	 * scratch_size() bytes and need not be cleared. Always the same bits
-	 * for the same flows.
-	 */
+	/* Adds all flows to load[link id]. It allocates nothing: `scratch` has
+	 * scratch_size() bytes and need not be cleared. The same flows always
+	 * yield the same bits. */
 	void (*solve)(const struct cpl_network *net,
 	              const struct cpl_flows *flows, void *scratch,
 	              double *load, struct cpl_routed *routed);
 	size_t (*scratch_size)(const struct cpl_network *net);
-	/*
-	 * Router-to-router links on the way, the expectation over the paths;
-	 * without add, those of the shortest paths.
-	 */
+	/* The links of a flow's path between routers, the expectation over
+	 * paths; without add, over the shortest paths. */
 	double (*hops)(const struct cpl_network *net, int from, int to);
-	/* add and hops in one, where that is less work; or NULL. */
+	/* Does add and hops in one, where that is less work; or NULL. */
 	double (*add_hops)(const struct cpl_network *net, int from, int to,
 	                   double bytes, double *load);
 };
 
-/*
- * Routing by long or short name (case-insensitive) for this network; name NULL
- * takes the network's stated routing, or the minimal one of its type where
- * none is stated. NULL with err, which lists the names that would be right.
- */
+/* The routing of that long or short name (case-insensitive) for this network.
+ * With name NULL it is the network's stated routing, or the minimal one of its
+ * type where none is stated. NULL with err, which lists the names that would be
+ * right. */
 const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
                                            const char *name,
                                            struct cpl_error *err);
 
-/*
- * The same for scheduling decisions, which evaluate many placements: where the
- * network (not `name`) states a routing that does all flows together, the type's
- * minimal routing stands in, since a decision has to take milliseconds; but not
- * for progressive-adaptive, which takes few.
- */
+/* The same for scheduling decisions, which evaluate many placements within
+ * milliseconds: where the network (not `name`) states a routing that does all
+ * flows together, the type's minimal routing stands in. progressive-adaptive is
+ * fast enough and has no stand-in. */
 const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
                                                  const char *name,
                                                  struct cpl_error *err);
 
-/* The routing itself, or where it has no add the minimal one of the network: for
- * searches that go from one placement to the next by increments. */
+/* The routing itself or, where it has no add, the minimal one of the network,
+ * for searches that go from one placement to the next by increments. */
 const struct cpl_routing *
 cpl_routing_by_flow(const struct cpl_network *net,
                     const struct cpl_routing *routing);
 
-/* Links on the way between two stations (cpl_network_station), the mean over
- * their ports; where each is a router those of the routing. O(ports^2) of its
+/* The links between two stations (cpl_network_station): the mean over their
+ * ports, or the routing's hops where each is a router. O(ports^2) of its
  * hops. */
 double cpl_station_hops(const struct cpl_network *net,
                         const struct cpl_routing *routing, int from, int to);
 
-/* Lists the links of one route after the other. */
+/* Lists the links of routes, one route after the other. */
 struct cpl_route_finder {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing;
@@ -149,34 +132,34 @@ struct cpl_route_finder {
 	struct cpl_arena arena;
 };
 
-/* Most entries of a list of links. */
+/* The most entries of a list of links. */
 int64_t cpl_route_max(const struct cpl_network *net,
                       const struct cpl_routing *routing);
 
-/* For a routing that has add. 0, or -1 with err (memory). O(links). */
+/* It must have add. Returns 0, or -1 with err (memory), in O(links). */
 int cpl_route_finder_init(struct cpl_route_finder *finder,
                           const struct cpl_network *net,
                           const struct cpl_routing *routing,
                           struct cpl_error *err);
 void cpl_route_finder_free(struct cpl_route_finder *finder);
 
-/*
- * Links with their parts of the bytes between two stations, which are routers
- * where nodes have one port; *n of them, none when from is to. Of several ports
- * the paths of each two, as cpl_network_port_fraction shares the bytes out.
- * Valid until the next call. O(route), where the routing has no links O(links
- * of the routers on the way), for each two ports.
- */
+/* Lists the links between two stations (routers, where nodes have one port)
+ * with their parts of the bytes. *n is their number, 0 when from is to. With
+ * several ports there are paths for each two, with parts by
+ * cpl_network_port_fraction. The list is valid until the next call. For each
+ * two ports it costs O(route), or without the routing's links O(links of the
+ * routers on the path). */
 const struct cpl_share *cpl_route_find(struct cpl_route_finder *finder,
                                        int from, int to, int *n);
 /* The same between two routers. */
 const struct cpl_share *cpl_route_find_routers(struct cpl_route_finder *finder,
                                                int from, int to, int *n);
 
-/* The minimal routing of the network's type: its default. */
+/* The minimal routing of the network's type, which is its default. */
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
 
-/* Steps round a ring of n, above 0 to +, below 0 to -; ties to +. */
+/* Steps round a ring of n, above 0 towards +, below 0 towards -; ties go to
+ * +. */
 static inline int cpl_ring_steps(int n, int from, int to)
 {
 	int plus = to < from ? to - from + n : to - from;
@@ -184,85 +167,76 @@ static inline int cpl_ring_steps(int n, int from, int to)
 	return 2 * plus <= n ? plus : plus - n;
 }
 
-/* All; the first that takes a network is its minimal one, the default. */
+/* All routings; the first that takes a network is its minimal, the default. */
 extern const struct cpl_registry cpl_routings;
-/* The i-th of them, NULL behind the last. */
+/* The i-th routing, or NULL after the last. */
 const struct cpl_routing *cpl_routing_at(int i);
 
-/* Can it be used on this network? */
+/* Whether it can be used on this network. */
 bool cpl_routing_takes(const struct cpl_routing *routing,
                        const struct cpl_network *net);
 
-/* static-direct: evenly over all minimal paths (at most one global link, the
- * fewest hops among those). Jain 2016, 3.2.2. At most 4K paths of 5 hops.
- * O(K / 64 + links of the paths). */
+/* static-direct goes evenly over all minimal paths (at most one global link,
+ * and the fewest hops among those), at most 4K paths of 5 hops (Jain 2016,
+ * 3.2.2). O(K / 64 + links of the paths). */
 extern const struct cpl_routing cpl_routing_static_direct;
 /*
- * static-indirect (Valiant): evenly over all intermediate routers other than
- * source and destination, static-direct to it and on from it; direct where
- * there is no third router. The exact expectation: what a router sends to all
- * others and gets from all others is spread once, and the legs that start or
- * end as the direct path does are taken off. Jain 2016, 3.2.2 (there packet by
- * packet). O(flows + groups^2 + routers * routers per group) where K is 1, else
- * groups^2 times (distinct distances to the K gateways)^2 times links on the
- * shortest paths, and routers times (groups * K + routers per group).
+ * static-indirect (Valiant) goes evenly over all intermediate routers other
+ * than source and destination, by static-direct to it and on from it; without a
+ * third router it is direct (Jain 2016, 3.2.2, there packet by packet). The
+ * expectation is exact: what a router exchanges with all others is spread once,
+ * and the legs that start or end as the direct path does are taken off. O(flows
+ * + groups^2 + routers * routers per group) where K is 1; else groups^2 is
+ * multiplied by (distinct distances to the K gateways)^2 and the links of the
+ * shortest paths, and routers by (groups * K + routers per group).
  */
 extern const struct cpl_routing cpl_routing_static_indirect;
-/*
- * The same two on dragonflies whose groups differ (dragonfly_kinds.h):
- * O(K * links of a way), and O(flows + routers^2 * K).
- */
+/* The same two on dragonflies whose groups differ (dragonfly_kinds.h), in O(K *
+ * links of a path) and in O(flows + routers^2 * K). */
 extern const struct cpl_routing cpl_routing_kinds_direct;
 extern const struct cpl_routing cpl_routing_kinds_indirect;
-/*
- * static-indirect-sampled: the same as Jain ran it, packet by packet, to
- * compare the expectation with: a flow's bytes go as 64 packets, each over an
+/* static-indirect-sampled is the same as Jain ran it, packet by packet, to
+ * compare the expectation with. A flow's bytes go as 64 packets, each over an
  * intermediate router and shortest paths drawn at random. Draws are functions
- * of (flow, packet), so it is always the same sample. A flow's load on a link
- * strays from the expectation as 1 / sqrt(64), a link's of many flows by less.
- * O(64 * (K + hops)) a flow.
- */
+ * of (flow, packet), so the sample is always the same. A flow's load on a link
+ * strays from the expectation as 1 / sqrt(64), that of many flows by less. O(64
+ * * (K + hops)) for each flow. */
 extern const struct cpl_routing cpl_routing_static_indirect_sampled;
-/* Adaptive routings of Jain 2016, 3.2.2: see adaptive/adaptive.h. */
+/* The adaptive routings of Jain 2016, 3.2.2; see adaptive/adaptive.h. */
 extern const struct cpl_routing cpl_routing_adaptive_direct;
 extern const struct cpl_routing cpl_routing_adaptive_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_hybrid;
-/* progressive-adaptive: see progressive/progressive.h. */
+/* progressive-adaptive is described in progressive/progressive.h. */
 extern const struct cpl_routing cpl_routing_progressive_adaptive;
-/* haec-box: a wireless link straight to the column of the destination, then
- * board by board; on one board the shorter way round, x first, ties to +.
- * Sharunov 2016, appendix. */
+/* haec-box takes a wireless link straight to the column of the destination,
+ * then goes board by board; on one board it goes the shorter way round, x
+ * first, ties to + (Sharunov 2016, appendix). */
 extern const struct cpl_routing cpl_routing_haec;
-/* dmodk: destination-modulo of a parallel-port generalised fat tree. Zahavi
- * 2012, "Fat-tree routing and node ordering providing contention free
- * traffic". Evenly over the routes to the router's nodes. O(nodes of
- * the router * levels). */
+/* dmodk is the destination-modulo routing of a parallel-port generalised fat
+ * tree (Zahavi 2012, "Fat-tree routing and node ordering providing contention
+ * free traffic"), evenly over the routes to the router's nodes. O(nodes of the
+ * router * levels). */
 extern const struct cpl_routing cpl_routing_dmodk;
-/* shortest-path: fewest hops; of those the lowest next router at each step;
- * evenly over the links to it. */
+/* shortest-path takes the fewest hops, at each step the lowest next router
+ * among them, evenly over the links to it. */
 extern const struct cpl_routing cpl_routing_shortest_path;
-/*
- * ecmp (equal-cost multipath): evenly over all paths of fewest hops, parallel
- * links being paths of their own; from the type's formula. O(links of the
- * paths).
- */
+/* ecmp (equal-cost multipath) goes evenly over all paths of fewest hops, with
+ * parallel links as paths of their own, by the type's formula. O(links of the
+ * paths). */
 extern const struct cpl_routing cpl_routing_ecmp;
-/*
- * The same where there is no formula: a search from each router that sends,
+/* The same where there is no formula: a search from each router that sends,
  * then bytes from the farthest routers back in proportion to the paths that
  * lead there (Brandes 2001, "A faster algorithm for betweenness centrality",
- * with bytes for ones). O(links) for each router that sends, without a table.
- */
+ * with bytes for ones). It needs no table. O(links) for each router that
+ * sends. */
 extern const struct cpl_routing cpl_routing_ecmp_graph;
-/* table: evenly over the routes that the file gives for the flow. */
+/* table goes evenly over the routes that the file gives for the flow. */
 extern const struct cpl_routing cpl_routing_table;
-/* dimension-order: dimension 0 first, the shorter way round, ties to +. */
+/* dimension-order takes dimension 0 first, the shorter way round, ties to +. */
 extern const struct cpl_routing cpl_routing_dimension_order;
-/*
- * adaptive-minimal: evenly over all shortest paths, half way round a ring in
- * both directions. The share of a link is that of the paths through it,
- * counted in closed form. O(routers of the box between the two * dimensions).
- */
+/* adaptive-minimal goes evenly over all shortest paths, half way round a ring
+ * in both directions. A link's share is that of the paths through it, counted
+ * in closed form. O(routers of the box between the two * dimensions). */
 extern const struct cpl_routing cpl_routing_adaptive_minimal;
 
 #endif

@@ -2,7 +2,7 @@
 #include "routing/dragonfly_paths.h"
 #include "routing/local_paths.h"
 
-/* Between two routers of a group. */
+/* Lists the links between two routers of a group. */
 static inline int local_links(const struct cpl_network *net,
                               const struct cpl_where *from,
                               const struct cpl_where *to, double part,
@@ -37,8 +37,8 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 struct group_paths {
 	const struct cpl_network *net;
 	const struct cpl_where *from, *to;
-	int64_t there, back; /* first links, in the class */
-	int hops, n;         /* besides the global link; how many paths */
+	int64_t there, back; /* numbers of the first links in the class */
+	int hops, n;         /* links but the global one; the number of paths */
 	int word;
 	struct cpl_shortest at; /* of the word */
 };
@@ -79,7 +79,7 @@ static inline struct group_paths find(const struct cpl_network *net,
 	return w;
 }
 
-/* Take the next link off them: its index, or -1. */
+/* Takes the next link off the list: its index, or -1. */
 static inline int next(struct group_paths *w, int *paths)
 {
 	for (;;) {
@@ -99,7 +99,7 @@ static inline int next(struct group_paths *w, int *paths)
 	}
 }
 
-/* The paths over link k. */
+/* Lists the paths over link k. */
 static inline int over(const struct group_paths *w, int k, double part,
                        struct cpl_share *share)
 {
@@ -178,7 +178,8 @@ static double hops(const struct cpl_network *net, int from, int to)
 	return find(net, &a, &b).hops + 1;
 }
 
-/* Of K global links the paths inside both groups, over either corner. */
+/* Paths inside both groups, over either corner, come again for each of K
+ * links. */
 static int64_t again(const struct cpl_network *net)
 {
 	return CPL_GROUP_LINKS *

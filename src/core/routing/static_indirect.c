@@ -6,7 +6,7 @@
 #include "routing/dragonfly_paths.h"
 #include "routing/static_indirect.h"
 
-/* What cancels to less than this part of its terms is 0. */
+/* A difference below this share of its terms is 0. */
 #define CANCELLED 1e-11
 
 static bool one_link(const struct cpl_network *net)

@@ -21,13 +21,13 @@ static uint64_t draw(const struct cpl_network *net, int from, int to,
 	                  (uint64_t)packet * N_DRAWS + (uint64_t)what);
 }
 
-/* Random bits to 0 .. n - 1. */
+/* Turns random bits into a number in 0 .. n - 1. */
 static int below(uint64_t bits, int n)
 {
 	return (int)(((unsigned __int128)bits * (unsigned)n) >> 64);
 }
 
-/* Of all routers but the ends. */
+/* Draws one of all routers but the ends. */
 static int intermediate(const struct cpl_network *net, int from, int to,
                         int packet)
 {
@@ -39,7 +39,7 @@ static int intermediate(const struct cpl_network *net, int from, int to,
 	return i + (i >= high);
 }
 
-/* Over one of the shortest paths inside a group. */
+/* Adds bytes on one of the shortest paths inside a group. */
 static void add_local_path(const struct cpl_network *net, int from, int to,
                            int way, double bytes, double *load)
 {
@@ -55,8 +55,8 @@ static void add_local_path(const struct cpl_network *net, int from, int to,
 	cpl_local_add(net, corner, to, bytes, load);
 }
 
-/* The fewest links over one of the K global links with near gateways leave[K]
- * and far ones enter[K]; *paths: how many paths have so few. O(K). */
+/* The fewest links over one of the K global links, with near gateways leave[K]
+ * and far ones enter[K]; *paths is the number of such paths. O(K). */
 static int shortest(const struct cpl_dragonfly *df, const int *leave,
                     const int *enter, int from, int to, int *paths)
 {
@@ -79,7 +79,7 @@ static int shortest(const struct cpl_dragonfly *df, const int *leave,
 	return fewest;
 }
 
-/* Over one of all minimal paths. */
+/* Adds bytes on one of all minimal paths. */
 static void add_minimal_path(const struct cpl_network *net, int from, int to,
                              double bytes, uint64_t bits, double *load)
 {

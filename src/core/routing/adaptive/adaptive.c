@@ -10,9 +10,9 @@
 #define MAX_ITERATIONS 30
 #define CONVERGED 1e-4
 
-/* Of a huge page. */
+/* The size of a huge page. */
 #define BLOCK ((size_t)1 << 21)
-/* Bytes that stay with the caller at the most. */
+/* At most so many bytes stay with the caller. */
 #define MAX_LEFT ((size_t)1 << 27)
 
 static void run_shard(void *arg, int64_t chunk, int thread)
@@ -22,7 +22,7 @@ static void run_shard(void *arg, int64_t chunk, int thread)
 	s->pass(s, s->at, &s->shard[chunk]);
 }
 
-/* One pass over all jobs. */
+/* Runs one pass over all jobs. */
 static void over_jobs(struct cpl_solver *s, enum cpl_pass_kind kind)
 {
 	for (int i = 0; i < s->a->n_jobs; i++) {
@@ -37,7 +37,7 @@ static void over_jobs(struct cpl_solver *s, enum cpl_pass_kind kind)
 	}
 }
 
-/* The same with the segments between links and flows that go by blocks. */
+/* Does the same with the segments of flows that go by blocks. */
 static void over_jobs_and_segments(struct cpl_solver *s,
                                    enum cpl_pass_kind kind)
 {
@@ -48,7 +48,7 @@ static void over_jobs_and_segments(struct cpl_solver *s,
 		cpl_blocks_put(s, kind == CPL_DELIVER);
 }
 
-/* One iteration; returns what it grants. */
+/* Makes one iteration and returns what it grants. */
 static double step(struct cpl_solver *s)
 {
 	double granted = 0;
@@ -87,7 +87,7 @@ static int iterate(struct cpl_solver *s)
 	return s->iteration;
 }
 
-/* The bytes, once it is known what each flow gets in all. */
+/* Delivers the bytes, once it is known what each flow gets in all. */
 static void deliver(struct cpl_solver *s, int iterations)
 {
 	bool again = false;
@@ -127,7 +127,7 @@ static void finish(struct cpl_solver *s, int i)
 		routed->max_hops = fmax(routed->max_hops, job->hops[m]);
 }
 
-/* Weights and grants are floats: scaled to near 1 they stay in range. */
+/* Weights and grants are floats; scaled to near 1 they stay in range. */
 static void set_scales(struct cpl_solver *s)
 {
 	const struct cpl_network *net = s->a->net;
@@ -143,7 +143,7 @@ static void set_scales(struct cpl_solver *s)
 	s->scale = 1 / most;
 }
 
-/* The jobs are known; the arrays have their memory. */
+/* The jobs are known, and the arrays have their memory. */
 static void solve(struct cpl_solver *s)
 {
 	struct cpl_adaptive *a = s->a;
@@ -183,7 +183,7 @@ static int reserve(struct cpl_adaptive_memory *memory, size_t size)
 	if (!memory->block)
 		return -1;
 	memory->size = size;
-	/* Cells are looked at in no order; refused does no harm. */
+	/* Cells are read in no order; a refusal does no harm. */
 	madvise(memory->block, size, MADV_HUGEPAGE);
 	return 0;
 }

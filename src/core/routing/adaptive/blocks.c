@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All direct paths, where all flows between two groups go over one link and
- * there are many of them: they then share the segments between routers and
- * gateways, and a pass works on a table of what each of those shows and is to
- * carry. The flows are sorted by blocks of source and destination group. In a
- * pass the near segments are the shard's own; the far ones are seen before it
+ * Passes over all direct paths where all flows between two groups go over one
+ * link and there are many of them. They then share the segments between routers
+ * and gateways, and a pass works on a table of what each segment shows and is
+ * to carry. The flows are sorted by blocks of source and destination group. In
+ * a pass the near segments belong to the shard; the far ones are seen before it
  * and put on the links after it, with all shards.
  */
 #include <math.h>
@@ -13,13 +13,14 @@
 #include "base/parallel.h"
 #include "routing/adaptive/solver.h"
 
-/* Flows of a block, on the average, that make the tables worth it. */
+/* Tables are worth it with this mean number of flows of a block. */
 #define WORTH 4
 
 /* The flows of one group with one other, or with itself. */
 struct transit_block {
-	/* Way i of a flow (from, to) at its start: 2 * (from + to * near_step)
-	 * + i; at its end: 2 * to * far_step + j. */
+	/* The index of path i of a flow (from, to) at its start is 2 * (from +
+	 * to * near_step) + i; at its end that of j is 2 * to * far_step +
+	 * j. */
 	const struct cpl_segment_view *near, *far;
 	double *near_flow, *far_flow;
 	int near_step, far_step;
@@ -27,14 +28,14 @@ struct transit_block {
 	bool inside;
 	struct cpl_segment_view link;
 	double link_flow;
-	/* Of the flows. */
+	/* The flows of the block. */
 	struct cpl_ends *ends;
 	double *bytes;
 	float *total;
 	int n, *alive;
 };
 
-/* A pass over all of a shard's blocks. */
+/* A pass over all blocks of a shard. */
 struct block_pass {
 	struct cpl_solver *s;
 	struct cpl_solver_job *job;
@@ -44,8 +45,8 @@ struct block_pass {
 	             struct transit_block *block);
 };
 
-/* An entry of the tables of segments by the router inside the group that they
- * share, near for those that lead to it, far for those that leave it. */
+/* The index of a segment in the tables, which have a table for each shared
+ * router: in near it is where segments lead to, in far where they start. */
 static inline int64_t segment_index(const struct cpl_path_table *w, int shared,
                                     int other)
 {
@@ -57,7 +58,7 @@ static inline int64_t segments_of_group(const struct cpl_path_table *w)
 	return 2 * (int64_t)w->per_group * w->per_group;
 }
 
-/* Nothing can take a second segment where there is one. */
+/* Where there is one segment, the second shows 0, so that nothing takes it. */
 static inline struct cpl_segment_view see(const struct cpl_solver *s,
                                           const struct cpl_cell *cell,
                                           int group, int from, int to,
@@ -75,8 +76,8 @@ static inline struct cpl_segment_view see(const struct cpl_solver *s,
 	};
 }
 
-/* What all segments of a group show: near ones, which lead to the router that
- * they share, or far ones, which leave it. */
+/* Computes what all segments of a group show: near ones, which lead to the
+ * router that they share, or far ones, which leave it. */
 static void see_group(const struct cpl_solver *s, const struct cpl_shard *shard,
                       int group, bool near, struct cpl_segment_view *view)
 {
@@ -88,7 +89,7 @@ static void see_group(const struct cpl_solver *s, const struct cpl_shard *shard,
 				              near ? shared : other, turn);
 }
 
-/* Put what goes over them, in n arrays, on the links, and clear it. */
+/* Puts what goes over segments, from n arrays, on the links and clears it. */
 static void put_group(const struct cpl_solver *s, struct cpl_shard *shard,
                       int group, bool near, double *const *flow, int n,
                       bool bytes)
@@ -157,17 +158,15 @@ void cpl_blocks_put(struct cpl_solver *s, bool bytes)
 	             bytes ? put_far_bytes : put_far_sums, s);
 }
 
-/* The tables of near segments are for the groups of one class. */
+/* The tables of near segments hold the groups of one class. */
 static inline int64_t near_table(const struct cpl_path_table *w, int group)
 {
 	return group / w->per_group * segments_of_group(w);
 }
 
-/*
- * Class of a group: where others' links to it start, if that is the same in
- * all. Blocks of the same two classes share the segments there, and follow each
- * other so that these stay in the cache.
- */
+/* The class of a group is where others' links to it start, if that is the same
+ * in all. Blocks of the same two classes share the segments there, and follow
+ * each other so that these stay in the cache. */
 static inline int classes(const struct cpl_path_table *w)
 {
 	return w->groups < w->per_group ? w->groups : w->per_group;
@@ -178,7 +177,7 @@ static inline int class_size(const struct cpl_path_table *w, int class)
 	return (w->groups - class - 1) / w->per_group + 1;
 }
 
-/* Groups of the classes before. */
+/* The number of groups in the classes before. */
 static inline int64_t class_first(const struct cpl_path_table *w, int class)
 {
 	int more = w->groups % w->per_group;
@@ -196,7 +195,7 @@ static inline int64_t block_of(const struct cpl_path_table *w, int from, int to)
 	       from / w->per_group * class_size(w, b) + to / w->per_group;
 }
 
-/* Calls with all flows from groups of the classes first .. last - 1. */
+/* Calls each() with all flows from groups of the classes first .. last - 1. */
 static void over_flows(const struct cpl_path_table *w,
                        struct cpl_solver_job *job, int first, int last,
                        void (*each)(struct cpl_solver_job *job, int64_t block,
@@ -357,7 +356,7 @@ static void pass_block(const struct block_pass *pass, int from, int to,
 		shard->cell[cell].sum += block.link_flow;
 }
 
-/* From all groups of a class to all of another. */
+/* Passes over the blocks from all groups of a class to all of another. */
 static void pass_classes(struct block_pass *pass, int a, int b)
 {
 	const struct cpl_path_table *w = &pass->s->table;
@@ -391,9 +390,9 @@ static void over_blocks(struct block_pass pass)
 	}
 }
 
-/* What a flow's segments show. */
+/* What the segments of a flow show. */
 struct seen_block {
-	double path[4]; /* by start, then by end */
+	double path[4]; /* start by start, then by end */
 	double sum;
 };
 
@@ -413,7 +412,7 @@ static inline struct seen_block look(const struct cpl_segment_view *near,
 	return x;
 }
 
-/* To the segments at both ends; returns the sum. */
+/* Adds the flow to the segments at both ends and returns the sum. */
 static inline double flow(const double x[4], double *near, double *far)
 {
 	double a = x[0] + x[1], b = x[2] + x[3];
@@ -437,7 +436,7 @@ static inline int64_t far_path(const struct transit_block *block,
 	return 2 * (int64_t)ends.to * block->far_step;
 }
 
-/* Exchange with the last that is alive. */
+/* Exchanges a flow with the last that is alive. */
 static void drop(struct transit_block *block, int m)
 {
 	int last = --*block->alive;
@@ -469,7 +468,7 @@ static void ask_block(const struct block_pass *pass,
 		double unit;
 
 		if (!(x.sum > CPL_NOTHING)) {
-			/* No more is exposed: it is done. */
+			/* No more will be exposed, so the flow is done. */
 			if (pass->s->steps == 1)
 				drop(block, m--);
 			continue;

@@ -3,7 +3,7 @@
 
 #include "routing/adaptive/solver.h"
 
-/* The shortest paths of a flow; returns how many bundles. */
+/* Finds the shortest paths of a flow and returns the number of bundles. */
 static int find(const struct cpl_path_table *w, int from, int to,
                 struct cpl_bundle *bundle)
 {
@@ -47,7 +47,7 @@ static int find(const struct cpl_path_table *w, int from, int to,
 	return n;
 }
 
-/* The least on each path, 0 where there is none; returns their sum. */
+/* Finds the least on each path (0: no path) and returns their sum. */
 static inline double least(const struct cpl_cell *cell,
                            const struct cpl_bundle *b, double value[4])
 {
@@ -89,7 +89,7 @@ static inline void add_bundle(struct cpl_cell *cell, const struct cpl_bundle *b,
 	cell[b->link].sum += start[0] + start[1];
 }
 
-/* Calls with all flows of a shard and their n bundles. */
+/* Calls each() with all flows of a shard and their n bundles. */
 static inline __attribute__((always_inline)) void
 over_flows(struct cpl_solver *s, struct cpl_solver_job *job,
            struct cpl_shard *shard,
@@ -181,7 +181,7 @@ static inline void deliver_flow(const struct cpl_solver *s,
 	double bytes = job->flows->bytes[m], sum = 0, paths = 0;
 	const struct cpl_bundle *b = shard->bundle;
 	double *load = shard->bytes;
-	/* All are equally long. */
+	/* All paths are equally long. */
 	int hops = real_links(w, b->start[0]) + real_links(w, b->end[0]) +
 	           w->is_link[b->link];
 

@@ -3,10 +3,10 @@
 
 #include "routing/adaptive/solver.h"
 
-/* Flows whose paths are drawn ahead where they are not kept. */
+/* Where paths are not kept, they are drawn for so many flows at a time. */
 #define BATCH 16
 
-/* The flows of one row, some at a time. */
+/* Some of the flows of one row. */
 struct some {
 	int row;
 	int64_t m;
@@ -14,7 +14,7 @@ struct some {
 	struct cpl_paths *paths;
 };
 
-/* Two cells of a group; in either order. */
+/* Places two cells of a group; their order does not matter. */
 static inline void place_two(const struct cpl_path_table *w, int group,
                              uint64_t cells, unsigned *to)
 {
@@ -46,7 +46,7 @@ static inline void locate(const struct cpl_path_table *w,
 	          to + 3);
 }
 
-/* How many of a leg's links are any. */
+/* Counts how many of a leg's cells are links. */
 static inline int count_links(const struct cpl_path_table *w,
                               const unsigned *at)
 {
@@ -73,7 +73,7 @@ static void keep_direct(const struct cpl_path_table *w, int from, int to,
 	direct->links = direct->n ? count_links(w, direct->cell[0]) : 0;
 }
 
-/* direct: what is kept of them, or NULL. */
+/* direct has the direct paths that are kept, or is NULL. */
 static inline void draw(const struct cpl_path_table *w,
                         const struct cpl_solver_job *job, int from, int to,
                         int iteration, const struct cpl_direct *direct,
@@ -122,7 +122,7 @@ static inline struct cpl_paths *kept_paths(const struct cpl_solver_job *job,
 	return job->kept + (int64_t)iteration * job->n;
 }
 
-/* Draw the paths of all of a shard's flows, where they are kept. */
+/* Draws the paths of all flows of a shard, where they are kept. */
 static void draw_kept(const struct cpl_solver *s,
                       const struct cpl_solver_job *job,
                       const struct cpl_shard *shard)
@@ -145,11 +145,9 @@ static void draw_kept(const struct cpl_solver *s,
 		}
 }
 
-/*
- * The next flows of a shard with their paths, which `own` has room for where
- * they are not kept; starts with n 0 and row, m of the shard's first. False
- * after the last.
- */
+/* Finds the next flows of a shard with their paths, for which `own` has room
+ * where they are not kept. It starts with n 0 and the shard's first row and m.
+ * False after the last. */
 static inline bool next_some(const struct cpl_path_table *w,
                              const struct cpl_solver_job *job,
                              const struct cpl_shard *shard, int iteration,
@@ -185,7 +183,7 @@ static inline struct some first_some(const struct cpl_solver_job *job,
 	return (struct some){.row = row, .m = job->flows->row[row]};
 }
 
-/* The least that a leg's links show. */
+/* The least that the links of a leg show. */
 static inline double least(const double *view, const unsigned *at)
 {
 	double a = cpl_lesser(view[at[0]], view[at[1]]);
@@ -208,7 +206,7 @@ static inline void put_bytes(double *load, const unsigned *at, double bytes)
 		load[at[i] / 2] += bytes;
 }
 
-/* What each path's links show. */
+/* Computes what the links of each path show. */
 static inline void least_of(const struct cpl_cell *cell,
                             const struct cpl_paths *paths,
                             double value[CPL_DRAWN])
@@ -269,8 +267,8 @@ static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
 		}
 }
 
-/* Put the shares of a flow's bytes on its paths; share[] adds up to 1 over all
- * iterations. Returns bytes times links. */
+/* Puts the shares of a flow's bytes on its paths, where share[] adds up to 1
+ * over all iterations. Returns bytes times links. */
 static inline double deliver(const struct cpl_path_table *w,
                              struct cpl_solver_job *job,
                              struct cpl_shard *shard, int64_t m,

@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "routing/adaptive/solver.h"
 
-/* Parts of the links over which threads add up the shards. */
+/* Threads add up the shards over so many parts of the links. */
 #define CHUNKS 16
 
 /* Links of one class that follow each other, and their cells. */
@@ -14,7 +14,7 @@ struct link_run {
 	int class;
 };
 
-/* Two links at a time; masks of them. */
+/* Links are handled two at a time, with masks for them. */
 typedef double pair __attribute__((vector_size(16)));
 typedef int64_t mask __attribute__((vector_size(16)));
 
@@ -31,7 +31,7 @@ static inline pair sums(const struct cpl_cell *cell)
 	return (pair){cell[0].sum, cell[1].sum};
 }
 
-/* And clear the sums. */
+/* Sets the views and clears the sums. */
 static inline void put_views(struct cpl_cell *cell, pair view)
 {
 	pair first = {view[0], 0}, second = {view[1], 0};
@@ -50,7 +50,7 @@ struct links_job {
 	void (*sum)(const struct cpl_solver *s, const struct link_run *run);
 };
 
-/* Some groups. */
+/* A chunk is some of the groups. */
 static void run_links(void *arg, int64_t chunk, int thread)
 {
 	const struct links_job *job = arg;
@@ -87,7 +87,7 @@ static void over_links(struct cpl_solver *s,
 	             &job);
 }
 
-/* The shards' sums of a link, and clear them. */
+/* Adds up the shards' sums of a link, and clears them. */
 static inline double gather(const struct cpl_solver *s, int64_t cell,
                             int n_shards)
 {
@@ -122,8 +122,8 @@ static void divide_run(const struct cpl_solver *s, const struct link_run *run)
 	}
 }
 
-/* The usual case inside a scheduler: one shard, nothing else on the links; two
- * at a time, to the same bits. */
+/* The usual case inside a scheduler has one shard and nothing else on the
+ * links; it handles two links at a time, to the same bits. */
 static void divide_plain(const struct cpl_solver *s, const struct link_run *run)
 {
 	struct cpl_cell *restrict cell = s->shard[0].cell + run->cell;
@@ -167,7 +167,7 @@ static void settle_run(const struct cpl_solver *s, const struct link_run *run)
 		if (bandwidth)
 			bandwidth[run->link + i] += granted * s->unit;
 		left = s->left[c] - granted;
-		/* What rounding leaves of a full link would make weights. */
+		/* Otherwise the rounding of a full link would get weights. */
 		left = (left > 1e-12 * granted ? left : 0) + more;
 		s->left[c] = left;
 		show(s, c, left, s->n_shards);

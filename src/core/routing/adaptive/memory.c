@@ -3,15 +3,14 @@
 
 #define SEED 1
 #define ITERATIONS_KEPT (CPL_EXPOSURE + CPL_AFTER_EXPOSURE)
-/* Flows of all jobs up to which one shard does. */
+/* Up to so many flows of all jobs, one shard does the work. */
 #define ONE_SHARD 20000
-/* Flows up to which the paths of all iterations are kept, 80 MB; beyond, they
- * are drawn again. */
+/* Paths of so many flows are kept, 80 MB; beyond, they are drawn again. */
 #define MAX_KEPT 8192
-/* Flows up to which the grants of all iterations are kept, 1 GB; beyond, what
- * links show is kept, or all is iterated again. */
+/* Up to so many flows the grants of all iterations are kept, in 1 GB; beyond,
+ * what links show is kept, or all is iterated again. */
 #define MAX_REMEMBERED (INT64_C(1) << 20)
-/* Flows to each group that fill blocks of transits. */
+/* So many flows to each group fill blocks of transits. */
 #define FILL (CPL_SHARDS * CPL_TRANSITS / 2)
 
 static void *take_piece(struct cpl_pieces *pieces, size_t n, size_t size)
@@ -22,8 +21,7 @@ static void *take_piece(struct cpl_pieces *pieces, size_t n, size_t size)
 	return at;
 }
 
-/* Direct paths of a flow; -1: all of them. Without a third router there are no
- * others. */
+/* A flow's direct paths; -1: all, also where there is no third router. */
 static int direct_paths(const struct cpl_network *net,
                         const struct cpl_routing *routing)
 {
@@ -32,14 +30,14 @@ static int direct_paths(const struct cpl_network *net,
 	return routing == &cpl_routing_adaptive_hybrid ? 2 : 0;
 }
 
-/* Grants are kept of as many iterations as there usually are. */
+/* Grants are kept where there are no more iterations than usual. */
 static bool keeps_grants(const struct cpl_solver *s,
                          const struct cpl_solver_job *job)
 {
 	return job->n <= MAX_REMEMBERED && s->a->iterations <= ITERATIONS_KEPT;
 }
 
-/* Give the arrays of a job their memory. */
+/* Gives the arrays of a job their memory. */
 static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
                       struct cpl_pieces *pieces)
 {
@@ -88,7 +86,7 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 	        take_piece(pieces, count * ITERATIONS_KEPT, sizeof(*job->kept));
 }
 
-/* The same for what belongs to no job. */
+/* Does the same for what belongs to no job. */
 static void allot_rest(struct cpl_solver *s, int64_t flows,
                        struct cpl_pieces *pieces)
 {
@@ -133,7 +131,7 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 		cpl_path_table_fill(&s->table, tables);
 }
 
-/* How the flows of a job are gone over. */
+/* Chooses the passes for the flows of a job. */
 static int choose(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_error *err)
 {

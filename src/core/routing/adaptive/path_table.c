@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/adaptive/path_table.h"
 
-/* Links between groups up to which paths are looked up: 4 bits each for at
- * most 16 of them. */
+/* Paths are looked up for up to so many links between groups, in 4 bits for
+ * each of at most 16 paths. */
 #define MAX_LINKS 4
-/* Entries of the tables of distances and of segments in a group at the most. */
+/* The most entries of the tables of distances, and of segments in a group. */
 #define MAX_NEAR (INT64_C(1) << 22)
 #define MAX_SEGMENTS (INT64_C(1) << 17)
 
@@ -21,7 +21,7 @@ static int combos(const struct cpl_network *net)
 	return n;
 }
 
-/* Entries of segment[]; 0: none. */
+/* The entries of segment[]; 0: there is none. */
 static size_t segments(const struct cpl_path_table *w)
 {
 	int64_t n = 2 * (int64_t)w->per_group * w->per_group;
@@ -56,7 +56,7 @@ static bool is_modulo(const struct cpl_path_table *w)
 	return cpl_dragonfly_of(w->net)->wires.wiring == CPL_WIRING_MODULO;
 }
 
-/* Bytes of home[] or gateway[]. */
+/* The bytes of home[] or gateway[]. */
 static size_t gateways(const struct cpl_path_table *w)
 {
 	if (is_modulo(w))
@@ -66,7 +66,7 @@ static size_t gateways(const struct cpl_path_table *w)
 	       sizeof(*w->gateway);
 }
 
-/* The tables follow each other from those of 8 bytes to those of 1. */
+/* Tables are in the order of their alignment, from 8 bytes to 1. */
 size_t cpl_path_table_size(const struct cpl_path_table *w)
 {
 	size_t n = (size_t)w->combos * (size_t)w->combos;
@@ -78,8 +78,8 @@ size_t cpl_path_table_size(const struct cpl_path_table *w)
 	       (w->combos ? (size_t)w->routers * (size_t)w->groups : 0);
 }
 
-/* All paths over gateways at these distances, in the order of
- * cpl_path_table_nth. */
+/* Lists paths over gateways at these distances, in cpl_path_table_nth's
+ * order. */
 static int list_paths(int k_links, int before, int after, uint64_t *list)
 {
 	int near[MAX_LINKS], far[MAX_LINKS], fewest = 4, n = 0;

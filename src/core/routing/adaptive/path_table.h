@@ -3,12 +3,12 @@
  * The paths of a dragonfly as fixed numbers of links.
  *
  * Links are kept as cells, group by group: the row links of a group's routers,
- * the column links, the global ones, and CPL_NO_LINKS that are none.
+ * the column links, the global ones, and CPL_NO_LINKS cells that are no links.
  *
  * A leg is a shortest path in five cells: at most two links inside the group of
- * its start, a global one, at most two inside the group of its end. A position
- * that the path does not need holds a cell that is no link and has no end of
- * bandwidth: no branch then depends on the length of a path.
+ * its start, a global one, and at most two inside the group of its end. A
+ * position that the path does not need holds a cell that is no link and has
+ * infinite bandwidth, so that no branch depends on the length of a path.
  */
 #ifndef CPL_ROUTING_ADAPTIVE_PATH_TABLE_H
 #define CPL_ROUTING_ADAPTIVE_PATH_TABLE_H
@@ -18,11 +18,11 @@
 
 #define CPL_NO_LINKS 32
 #define CPL_LEG 5
-/* Of them at its start, the link between groups included. */
+/* The cells of a leg at its start, the link between groups included. */
 #define CPL_LEG_START 3
-/* Paths of a flow in an iteration, where they are drawn. */
+/* A flow has so many paths in an iteration where paths are drawn. */
 #define CPL_DRAWN 4
-/* Links of those paths. */
+/* All cells of those paths. */
 #define CPL_DRAWN_LINKS (CPL_DRAWN * 2 * CPL_LEG)
 
 struct cpl_group_router {
@@ -34,7 +34,7 @@ struct cpl_row_column {
 	int row, column;
 };
 
-/* Where a link between groups sits, by routers in their groups. */
+/* The ends of a link between groups, as routers in their groups. */
 struct cpl_gateway {
 	int own, far;
 };
@@ -42,26 +42,28 @@ struct cpl_gateway {
 struct cpl_path_table {
 	const struct cpl_network *net;
 	int routers, groups, k_links, rows, columns;
-	int per_group;                              /* routers of a group */
-	int cells;                                  /* of a group */
-	int first_column, first_global, first_none; /* in it */
+	int per_group;                              /* routers in a group */
+	int cells;                                  /* in a group */
+	int first_column, first_global, first_none; /* cells of a group */
 	uint64_t per_group_inverse;                 /* rounded up, times 2^44 */
 	const struct cpl_row_column *position;      /* [per_group] */
-	/* Wiring "modulo": link k to group b is on home[b * K + k] of any
-	 * group. Else gateway[global links], in the order of their ids. */
+	/* With wiring "modulo", link k to group b is on home[b * K + k] of any
+	 * group. Otherwise gateway[] has the global links in the order of their
+	 * ids. */
 	const int *home;
 	const struct cpl_gateway *gateway;
 	const unsigned char *is_link; /* [groups * cells] */
-	/* segment[(from * per_group + to) * 2 + turn]: two cells of a group in
-	 * 32 bits each, or NULL where groups are large. */
+	/* segment[(from * per_group + to) * 2 + turn] has two cells of a group
+	 * in 32 bits each; NULL where groups are large. */
 	const uint64_t *segment;
 	/*
-	 * With a few links between groups, which of them are on shortest paths
-	 * is looked up: near[router * groups + group] says how far the router
-	 * is from its group's gateways there, a digit to the base of 3 each;
-	 * choice[that * combos + the same of the other end] has 4 bits for each
-	 * path: the link, whether the segment at the end goes by column first,
-	 * and whether that at the start does. combos 0: nothing to look up.
+	 * With a few links between groups, those on shortest paths are looked
+	 * up. near[router * groups + group] tells how far the router is from
+	 * its group's gateways there, in digits to the base of 3. choice[that *
+	 * combos + the same for the other end] has 4 bits for each path: the
+	 * link, whether the segment at the end goes by column first, and
+	 * whether that at the start does. combos is 0 where nothing is looked
+	 * up.
 	 */
 	int combos;
 	const unsigned char *near;
@@ -69,24 +71,25 @@ struct cpl_path_table {
 	const unsigned char *n_choices;
 };
 
-/* The network's numbers; then bytes of the tables; then the tables in `memory`,
- * which starts at a multiple of 8. */
+/* These set the network's numbers, return the bytes of the tables, and fill the
+ * tables in `memory`, which starts at a multiple of 8. */
 void cpl_path_table_init(struct cpl_path_table *table,
                          const struct cpl_network *net);
 size_t cpl_path_table_size(const struct cpl_path_table *table);
 void cpl_path_table_fill(struct cpl_path_table *table, void *memory);
-/* Without choice[]: the turns of the i-th shortest path between routers of two
- * groups, *k its link; k NULL: how many there are. O(K). */
+/* Works without choice[]: the turns of the i-th shortest path between routers
+ * of two groups; *k becomes its link. With k NULL it returns their number.
+ * O(K). */
 int cpl_path_table_nth(const struct cpl_path_table *table, int from, int to,
                        int i, int *k);
 
-/* A path as it is drawn: of each leg the turns + 4 * link. */
+/* A drawn path, with turns + 4 * link for each leg. */
 struct cpl_drawn {
-	int over; /* router; not for a direct one, which is a leg */
+	int over; /* intermediate router; unused if direct, with one leg */
 	unsigned first, second;
 };
 
-/* Exact: there are fewer than 2^20 routers. */
+/* The result is exact, since there are fewer than 2^20 routers. */
 static inline struct cpl_group_router
 cpl_path_table_router(const struct cpl_path_table *w, int router)
 {
@@ -104,7 +107,7 @@ cpl_path_table_gateway(const struct cpl_path_table *w, int a, int b, int k)
 	return w->gateway[cpl_wires_pair(w->groups, a, b) * w->k_links + k];
 }
 
-/* Links between two routers of a group, numbered in it. */
+/* The links between two routers of a group, numbered within the group. */
 static inline int cpl_path_table_local(const struct cpl_path_table *w, int from,
                                        int to)
 {
@@ -113,7 +116,8 @@ static inline int cpl_path_table_local(const struct cpl_path_table *w, int from,
 	return (a.row != b.row) + (a.column != b.column);
 }
 
-/* The fewest links inside the two groups on a path from a to b of another. */
+/* The fewest links inside both groups on a path from a to b of another
+ * group. */
 static inline int cpl_path_table_fewest(const struct cpl_path_table *w,
                                         struct cpl_group_router a,
                                         struct cpl_group_router b)
@@ -138,8 +142,8 @@ cpl_path_table_near(const struct cpl_path_table *w, int router)
 	return w->near + (size_t)router * (size_t)w->groups;
 }
 
-/* A segment inside a group as two of its cells, 32 bits each; turn: of two,
- * that by column first. */
+/* A segment inside a group as two of its cells, 32 bits each; of two segments,
+ * turn 1 goes by column first. */
 static inline uint64_t cpl_segment_cells(const struct cpl_path_table *w,
                                          int from, int to, unsigned turn)
 {
@@ -167,7 +171,7 @@ static inline uint64_t cpl_segment_of(const struct cpl_path_table *w, int from,
 	return cpl_segment_cells(w, from, to, turn);
 }
 
-/* The same as cells of all. */
+/* The same as cells of the whole network. */
 static inline void cpl_segment(const struct cpl_path_table *w, int group,
                                int from, int to, unsigned turn, int *cell)
 {
@@ -191,7 +195,7 @@ static inline int cpl_global_cell(const struct cpl_path_table *w, int a, int b,
 	return a * w->cells + w->first_global + (b - (b > a)) * w->k_links + k;
 }
 
-/* Index into choice[] and n_choices[]. */
+/* The index into choice[] and n_choices[]. */
 static inline int cpl_combo(const struct cpl_path_table *w, int from, int a,
                             int to, int b)
 {
@@ -199,7 +203,7 @@ static inline int cpl_combo(const struct cpl_path_table *w, int from, int a,
 	       cpl_path_table_near(w, to)[a];
 }
 
-/* How many shortest paths a flow has. */
+/* The number of a flow's shortest paths. */
 static inline int cpl_leg_count(const struct cpl_path_table *w, int from,
                                 int to)
 {
@@ -219,8 +223,8 @@ static inline int cpl_leg_count(const struct cpl_path_table *w, int from,
 	       cpl_local_paths(cpl_path_table_local(w, gateway.far, b.local));
 }
 
-/* Path i of them: link k; the turn of the segment at the start + 2 * at the
- * end. */
+/* The i-th of them: its link *k, and the turn of the segment at the start + 2 *
+ * that of the one at the end. */
 static inline int cpl_leg_turns(const struct cpl_path_table *w, int from,
                                 int to, int i, int *k)
 {
@@ -246,9 +250,9 @@ static inline int cpl_leg_turns(const struct cpl_path_table *w, int from,
 	return cpl_path_table_local(w, a.local, gateway.own) < 2 ? i << 1 : i;
 }
 
-/* The cells of a leg by its turns + 4 * link: those in the group of its start,
- * the link between groups included, and those in the group of its end. Inside
- * a group all are of the start. */
+/* The cells of a leg from its turns + 4 * link: those in the group of its start
+ * with the link between groups, and those in the group of its end. Inside a
+ * group all cells are at the start. */
 static inline void cpl_leg_start(const struct cpl_path_table *w,
                                  struct cpl_group_router a,
                                  struct cpl_group_router b, unsigned code,
@@ -282,9 +286,9 @@ static inline void cpl_leg_end(const struct cpl_path_table *w,
 	cpl_segment(w, b.group, gateway.far, b.local, code >> 1 & 1, cell);
 }
 
-/* One of the shortest paths, by 16 random bits: its turns + 4 * link. Over the
- * only link between two groups the turns are drawn apart: where there is one
- * way, it has either. */
+/* One of the shortest paths, chosen by 16 random bits, as turns + 4 * link.
+ * Over the only link between two groups the turns are drawn apart; a segment
+ * that has one path takes it with either turn. */
 static inline unsigned cpl_leg_any(const struct cpl_path_table *w, int from,
                                    int to, struct cpl_group_router a,
                                    struct cpl_group_router b, unsigned bits)
@@ -306,7 +310,7 @@ static inline unsigned cpl_leg_any(const struct cpl_path_table *w, int from,
 	return turns | (unsigned)k << 2;
 }
 
-/* What all draws of a flow have in common. */
+/* The part of the key that all draws of a flow share. */
 static inline uint64_t cpl_draw_key(const struct cpl_path_table *w,
                                     uint64_t seed, int from, int to)
 {
@@ -314,8 +318,8 @@ static inline uint64_t cpl_draw_key(const struct cpl_path_table *w,
 	                                    (uint64_t)to);
 }
 
-/* Which two of a flow's direct paths, of more than two by random bits; without
- * a branch, which would often be mispredicted. */
+/* Chooses two of a flow's direct paths by random bits where it has more; it has
+ * no branch, since that would often be mispredicted. */
 static inline void cpl_draw_two(int paths, uint64_t key, int iteration,
                                 int two[2])
 {
@@ -338,8 +342,8 @@ static inline struct cpl_drawn cpl_direct_path(const struct cpl_path_table *w,
 	return (struct cpl_drawn){.first = (unsigned)turns | (unsigned)k << 2};
 }
 
-/* Path n of an iteration: over a router that is neither source nor
- * destination. */
+/* An iteration's n-th path, over a router that is neither of the flow's
+ * ends. */
 static inline struct cpl_drawn
 cpl_draw_indirect(const struct cpl_path_table *w, int from, int to,
                   struct cpl_group_router a, struct cpl_group_router b,

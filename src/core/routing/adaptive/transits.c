@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Drawn paths where there are many flows. An indirect path starts in its
+ * Passes over drawn paths of many flows. An indirect path starts in its
  * source's group, passes through the group of its intermediate router, and ends
- * in its destination's. Flows are sorted by the groups of their ends; transits
+ * in its destination's. Flows are sorted by the groups of their ends. Transits
  * are handed over to the groups that they are in, one group after the other,
- * with what they see there and what they are to carry: cells are then looked at
- * where they are in the cache. The draws are those of drawn.c.
+ * with what they see there and are to carry, so that cells are used while they
+ * are in the cache. The draws are those of drawn.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,21 +13,21 @@
 #include "base/parallel.h"
 #include "routing/adaptive/solver.h"
 
-/* Source groups whose cells stay in the cache while flows go from them to one
- * group after the other. */
+/* The cells of so many source groups stay in the cache while flows go from them
+ * to one group after the other. */
 #define TILE 8
-/* A path in 32 bits: the router in 20, its legs in 4 each. */
+/* A path takes 32 bits: 20 for the router, 4 for each of its legs. */
 #define FIRST 20
 #define SECOND 24
 #define DIRECT (UINT32_C(1) << 28)
 
-/* Flows whose cells are fetched ahead. */
+/* The cells of so many flows are fetched ahead. */
 #define BATCH 16
 
-/* A path's cells at its ends, and its transit. */
+/* The cells of a path at its ends, and its transit. */
 struct visit {
 	int cell[CPL_LEG];
-	double *through; /* NULL: direct */
+	double *through; /* NULL: the path is direct */
 	const double *through_unit;
 	int links; /* of the transit */
 };
@@ -47,7 +47,7 @@ static int group_of(const struct cpl_path_table *w,
 	return cpl_path_table_router(w, flows->from[row]).group;
 }
 
-/* Indirect paths of a row's flows. */
+/* Counts the indirect paths of a row's flows. */
 static int64_t count_indirect(const struct cpl_path_table *w,
                               const struct cpl_solver_job *job, int row)
 {
@@ -61,7 +61,7 @@ static int64_t count_indirect(const struct cpl_path_table *w,
 	return n;
 }
 
-/* Shards of whole groups, with about as many flows. */
+/* Cuts shards of whole groups with about as many flows. */
 static void cut(const struct cpl_path_table *w, struct cpl_solver_job *job,
                 const int64_t *flows)
 {
@@ -118,7 +118,7 @@ out:
 	return rc;
 }
 
-/* Count a row's flows by destination group, one further. */
+/* Counts a row's flows by destination group, one index further on. */
 static void count_row(const struct cpl_path_table *w,
                       const struct cpl_flows *flows, int row, int64_t *start)
 {
@@ -142,8 +142,8 @@ static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
 	}
 }
 
-/* The flows from the groups first .. last - 1, by destination group, from
- * `at` on; returns where they end. */
+/* Sorts the flows from groups first .. last - 1 by destination group, from `at`
+ * on, and returns where they end. */
 static int64_t sort_tile(const struct cpl_path_table *w,
                          struct cpl_solver_job *job, int first, int last,
                          int64_t at, int64_t *start)
@@ -198,14 +198,14 @@ static uint32_t pack(const struct cpl_drawn *path, bool direct)
 	                        path->second << SECOND;
 }
 
-/* What a shard hands out. */
+/* The transits that a shard hands out. */
 struct handing {
 	struct cpl_cursor *cursor;  /* [groups] */
 	struct cpl_transits **head; /* [groups] */
 	struct cpl_transits *next;  /* free */
 };
 
-/* Room for one more transit through a group. */
+/* Makes room for one more transit through a group. */
 static inline struct cpl_transits *room_in(struct handing *h, int group)
 {
 	struct cpl_transits *block = h->cursor[group].block;
@@ -238,8 +238,8 @@ static inline void hand_out(const struct cpl_path_table *w, struct handing *h,
 		to[i] = (uint16_t)(cell[i] - over.group * w->cells);
 }
 
-/* P(m) of an iteration: first the direct paths, a leg each, then the indirect
- * ones, two legs each. Returns the number of direct ones. */
+/* Draws a flow's paths of an iteration: first the direct ones with a leg each,
+ * then the indirect ones with two. Returns the number of direct ones. */
 static inline int draw_paths(const struct cpl_path_table *w,
                              const struct cpl_solver_job *job, int from, int to,
                              int iteration, struct cpl_drawn path[CPL_DRAWN])
@@ -263,7 +263,7 @@ static inline int draw_paths(const struct cpl_path_table *w,
 	return n_direct;
 }
 
-/* Draw the paths of a shard's flows, and hand out their transits. */
+/* Draws the paths of a shard's flows, and hands out their transits. */
 static void draw(void *arg, int64_t shard, int thread)
 {
 	struct cpl_solver *s = arg;
@@ -294,7 +294,7 @@ static void draw(void *arg, int64_t shard, int thread)
 	}
 }
 
-/* Blocks of transits through a group, those of all shards in their order. */
+/* Goes over blocks of transits through a group, shard after shard. */
 static inline void over_blocks(const struct cpl_solver *s, int64_t group,
                                void (*each)(const struct cpl_solver *s,
                                             int64_t first_cell,
@@ -306,7 +306,7 @@ static inline void over_blocks(const struct cpl_solver *s, int64_t group,
 			each(s, group * s->table.cells, p);
 }
 
-/* What transits show. */
+/* Computes what transits show. */
 static void see_block(const struct cpl_solver *s, int64_t first_cell,
                       struct cpl_transits *p)
 {
@@ -336,7 +336,7 @@ static inline unsigned char links_of(const struct cpl_path_table *w,
 	return (unsigned char)n;
 }
 
-/* The same of what was left and of what each unit got. */
+/* Does the same for what was left and for what each unit got. */
 static void see_both_block(const struct cpl_solver *s, int64_t first_cell,
                            struct cpl_transits *p)
 {
@@ -392,7 +392,7 @@ static void put_bytes(void *arg, int64_t group, int thread)
 	over_blocks(arg, group, put_bytes_block);
 }
 
-/* The paths of a flow once more. */
+/* Goes over the paths of a flow once more. */
 static inline void follow(const struct cpl_path_table *w,
                           struct cpl_cursor *cursor,
                           const struct cpl_route *route,
@@ -430,8 +430,8 @@ static inline void follow(const struct cpl_path_table *w,
 	}
 }
 
-/* The same for some flows, with their cells on the way to the cache; returns
- * how many. */
+/* Does the same for some flows, fetches their cells, and returns their
+ * number. */
 static inline int follow_some(const struct cpl_path_table *w,
                               struct cpl_solver_job *job,
                               const struct cpl_shard *shard, int64_t m,
@@ -499,14 +499,14 @@ static inline double grant_flow(struct cpl_cell *cell,
 	return sum;
 }
 
-/* Some flows of a shard, m and those after it, with their paths; what they get,
- * or the hop-bytes, is added to *sum. */
+/* Handles n flows of a shard from m on with their paths, and adds what they
+ * get, or the hop-bytes, to *sum. */
 typedef void some_flows(const struct cpl_path_table *w,
                         const struct cpl_solver *s,
                         const struct cpl_shard *shard, int64_t m, int n,
                         struct visit visit[BATCH][CPL_DRAWN], double *sum);
 
-/* Over all flows of a shard; returns the sum. */
+/* Goes over all flows of a shard and returns the sum. */
 static inline double over_flows(const struct cpl_solver *s, int64_t chunk,
                                 some_flows *each)
 {
@@ -566,8 +566,8 @@ static void grant_shard(void *arg, int64_t chunk, int thread)
 
 typedef void task(void *arg, int64_t index, int thread);
 
-/* Groups see their transits, shards go over their flows, groups put what these
- * carry on the links. */
+/* Groups see their transits, shards go over their flows, and groups put what
+ * these carry on the links. */
 static void run_tasks(struct cpl_solver *s, task *look, task *over,
                       task *carry_out)
 {
@@ -599,7 +599,7 @@ static inline double least_unit(const struct cpl_cell *cell,
 	return x;
 }
 
-/* A path's bytes; returns its links. */
+/* Puts a path's bytes on its links, and returns their number. */
 static inline int put_path(const struct cpl_path_table *w, struct visit *v,
                            double amount, double *load)
 {
@@ -672,7 +672,7 @@ static void deliver_shard(void *arg, int64_t chunk, int thread)
 	s->at->routed[chunk].hop_bytes += over_flows(s, chunk, deliver_some);
 }
 
-/* Cells hold what was left and what each unit asked got in the iteration. */
+/* Cells hold what was left and what each unit got in the iteration. */
 static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
                    struct cpl_shard *shard)
 {

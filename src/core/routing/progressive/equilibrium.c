@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Link by link, each time to where what it keeps and the detours are as good
- * (Gauss-Seidel with bounds), forwards and backwards in turn. All that a link
- * has to know of the others are sums by group, so that a step is O(1):
+ * The equilibrium is found link by link: each diverts up to the point where its
+ * own bytes and the detours are equally good (Gauss-Seidel with bounds),
+ * forwards and backwards in turn. All that a link has to know of the others are
+ * sums by group, so that a step is O(1):
  *
  * - a link between groups a and b carries (from[a] + to[b] - 2 pair[a, b]) /
  *   ((n - 2) K) of others' detours;
@@ -14,8 +15,7 @@
 
 #include <math.h>
 
-/* Of the largest minimal bytes of a link: a sweep that moves no more is the
- * last. */
+/* The last sweep moves at most this share of a link's largest minimal bytes. */
 #define SETTLED 1e-10
 #define MAX_SWEEPS 1000
 
@@ -24,11 +24,11 @@ struct root_search {
 	struct cpl_detours d;
 	const double *minimal;
 	double *moved;
-	double *bytes;     /* [links] others' and minimal */
+	double *bytes;     /* [links] minimal bytes and others' */
 	double *pair;      /* [pairs] their sums */
 	double *out, *in;  /* [n] */
 	double threshold, weight;
-	double step; /* of the gap, by a byte moved */
+	double step; /* by how much a moved byte narrows the gap */
 };
 
 struct cpl_detours cpl_detours_take(const struct cpl_linked_groups *g,
@@ -59,13 +59,13 @@ static double around(const struct root_search *s, const double *sum, int group)
 	                            (s->g->n - 2);
 }
 
-/* A link with minimal bytes. */
+/* A link that has minimal bytes. */
 struct used {
 	int64_t link, pair;
 	int a, b;
 };
 
-/* How far the bytes of a link are above what detours would be worth. */
+/* By how much the bytes of a link exceed what makes detours worth it. */
 static double gap(const struct root_search *s, const struct used *u)
 {
 	const struct cpl_linked_groups *g = s->g;
@@ -79,7 +79,7 @@ static double gap(const struct root_search *s, const struct used *u)
 	       s->weight * mean - s->threshold;
 }
 
-/* To where the gap is closed, as far as the link has bytes; how many moved. */
+/* Moves bytes until the gap or the link's bytes are gone; returns how many. */
 static double settle(struct root_search *s, const struct used *u)
 {
 	double more = gap(s, u) / s->step;

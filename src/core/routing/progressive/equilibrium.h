@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What links between groups divert, see progressive.h. */
+/* How much links between groups divert, see progressive.h. */
 #ifndef CPL_ROUTING_EQUILIBRIUM_H
 #define CPL_ROUTING_EQUILIBRIUM_H
 
 #include "graph/arena.h"
 #include "routing/progressive/groups.h"
 
-/* Bytes on detours, by group. */
+/* The bytes on detours, by group. */
 struct cpl_detours {
 	double *pair;      /* [n * (n - 1)] from one to another */
 	double *from, *to; /* [n] sums over pairs */
 	double all;
 };
 
-/* Whose minimal bytes are minimal[link number], of all flows; others have
- * under[link number]. moved[link number] (0 before): how much of it is diverted.
- * A failed arena leaves them. O(sweeps * links with minimal bytes). */
+/* Finds for each link how much of its minimal bytes is diverted: moved[link
+ * number], 0 before. minimal[] has the bytes of all flows, under[] those of
+ * others. If the arena fails, the results are incomplete. O(sweeps * links with
+ * minimal bytes). */
 void cpl_equilibrium(const struct cpl_linked_groups *g, const double *under,
                      const double *minimal, double *moved,
                      struct cpl_arena *arena);
 
-/* Arrays, all 0. */
+/* Takes the arrays, all 0. */
 struct cpl_detours cpl_detours_take(const struct cpl_linked_groups *g,
                                     struct cpl_arena *arena);
-/* bytes more of the links of group a to b. */
+/* Adds bytes to those that the links of group a to b divert. */
 void cpl_detours_add(const struct cpl_linked_groups *g, struct cpl_detours *d,
                      int a, int b, double bytes);
 
-/* What each of a's links to b carries of other groups' detours; pair: the number
- * of the two. */
+/* What each link from a to b (number `pair`) carries of other groups'
+ * detours. */
 static inline double cpl_detours_of(const struct cpl_linked_groups *g,
                                     const struct cpl_detours *d, int64_t pair,
                                     int a, int b)

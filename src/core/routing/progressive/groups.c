@@ -80,7 +80,7 @@ int cpl_groups_group(const struct cpl_linked_groups *g, int router)
 	return at[0];
 }
 
-/* Its first router where routers are numbered group by group. */
+/* The first router of a group, where routers are numbered group by group. */
 static int first_of(const struct cpl_linked_groups *g, int group)
 {
 	return is_kinds(g) ? cpl_dfkinds_of(g->net)->first[group]
@@ -123,7 +123,7 @@ int cpl_groups_router(const struct cpl_linked_groups *g, int group, int place)
 	                                place - leaves;
 }
 
-/* One link between leaf and spine; between spines over every leaf. */
+/* A link joins leaf and spine; two spines are joined over every leaf. */
 static int inside_cell(const struct cpl_linked_groups *g, int from, int to,
                        double bytes, double *load)
 {
@@ -189,7 +189,7 @@ int cpl_groups_inside(const struct cpl_linked_groups *g, int from, int to,
 	return inside_fly(g, from, to, bytes, load);
 }
 
-/* Bits of a word: few are set. */
+/* Counts the bits of a word in a loop, since few are set. */
 static int count_bits(uint64_t word)
 {
 	int n = 0;
@@ -211,7 +211,7 @@ int cpl_groups_reach(const struct cpl_linked_groups *g, int router, int own,
 		struct cpl_where here = cpl_where_in(df, own, router);
 		struct cpl_gateways to = cpl_gateways(g->net, &here, other, 0);
 
-		/* Two for each but those that are on it, or one away. */
+		/* All are two links away but those on it or next to it. */
 		return 2 * g->links - 2 * count_bits(to.at[0]) -
 		       count_bits(to.at[1]);
 	}
@@ -244,7 +244,7 @@ static int path_in_cell(const struct cpl_linked_groups *g, int from, int to,
 	return 2;
 }
 
-/* Over the corner of its own column, or of its own row. */
+/* The path goes over the corner in its own column, or in its own row. */
 static int path_in_kind(const struct cpl_network *net, int from, int to,
                         double x, int link[CPL_GROUPS_INSIDE])
 {

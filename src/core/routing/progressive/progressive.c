@@ -21,8 +21,9 @@ const struct cpl_routing cpl_routing_progressive_adaptive = {
         .hops = hops,
 };
 
-/* Between a router of group `own`, of whose diverted bytes group[] are for
- * (out), or come from, each group, and the gateways to middle groups. */
+/* Puts diverted bytes between a router of group `own` and the gateways to
+ * middle groups. group[] has the bytes by the group that they are for (out) or
+ * come from. */
 static void spread(struct solve *s, int router, int own, bool out)
 {
 	const struct cpl_linked_groups *g = &s->g;
@@ -51,7 +52,7 @@ static void spread(struct solve *s, int router, int own, bool out)
 	}
 }
 
-/* Links from a router to the gateways to all groups. */
+/* The links from a router to the gateways to all groups. */
 static double reach_all(const struct solve *s, int router, int own)
 {
 	int members = cpl_groups_members(&s->g, own);
@@ -77,7 +78,7 @@ static void set_reach(struct solve *s, struct gateway_run *run, double all)
 	             n;
 }
 
-/* Hop-bytes. */
+/* Returns the hop-bytes. */
 static double leave(struct solve *s)
 {
 	struct gateway_run *run = s->at->out.run;
@@ -136,7 +137,8 @@ static double arrive(struct solve *s)
 	return hops;
 }
 
-/* A place of group i where bytes from group a go on; *n so far. */
+/* Adds bytes from group a that go on at a router of group i; *n are seen so
+ * far. */
 static void go_on(struct solve *s, int i, int a, int place, double bytes,
                   int *n)
 {
@@ -150,7 +152,7 @@ static void go_on(struct solve *s, int i, int a, int place, double bytes,
 	s->place[place] += bytes;
 }
 
-/* Of group i: a group may have many more routers that are none. */
+/* Lists the gateways of group i, which may have many more routers. */
 static void list_gates(struct solve *s, int i)
 {
 	const struct cpl_linked_groups *g = &s->g;
@@ -166,13 +168,13 @@ static void list_gates(struct solve *s, int i)
 	}
 }
 
-/* Bytes between two gateways of the group at hand. */
+/* The bytes between two gateways of the group at hand. */
 static double *gateway_bytes(const struct solve *s, int from, int to)
 {
 	return &s->way[(int64_t)from * s->n_gates + to];
 }
 
-/* What comes from group a passes through group i. */
+/* Passes what comes from group a through group i. */
 static void pass_from(struct solve *s, int i, int a)
 {
 	const struct cpl_linked_groups *g = &s->g;
@@ -202,7 +204,7 @@ static void pass_from(struct solve *s, int i, int a)
 		s->seen[s->onward[m]] = false;
 }
 
-/* The groups that each group's detours are for. */
+/* Lists the groups that each group's detours are for. */
 static void list_targets(struct solve *s)
 {
 	int n = 0;
@@ -339,11 +341,11 @@ static void list_routers(struct solve *s)
 				                                    k))]++;
 }
 
-/* Of each link the part of its minimal bytes that is diverted. */
+/* Computes the share of each link's minimal bytes that is diverted. */
 static void divert_bytes(struct solve *s)
 {
 	for (int64_t l = 0; l < s->links; l++) {
-		/* A part of the least number may be 0. */
+		/* A share of the least number may round to 0. */
 		double part = s->on[l] > 0 ? s->moved[l] / s->on[l] : 0;
 
 		s->moved[l] = part < 1 ? part : 1;

@@ -14,15 +14,15 @@ static struct cpl_gateways gateways_of(const struct solve *s, int from, int a,
 	return cpl_gateways(s->g.net, &here, b, 0);
 }
 
-/* Of the dragonfly with up to 64 links between groups: a flow's minimal paths
- * on these, in parts of `each`, two of links in `twice`. */
+/* A flow's minimal paths on a dragonfly with up to 64 links between groups:
+ * each link gets `each` of the bytes, those in `twice` get double. */
 struct crossing {
 	uint64_t all, twice;
-	int hops; /* links of each */
+	int hops; /* links of each path */
 	double each;
 };
 
-/* near, far: of its source and destination. */
+/* near belongs to the flow's source, far to its destination. */
 static inline struct crossing cross(const struct solve *s,
                                     const struct cpl_gateways *near,
                                     const struct cpl_gateways *far)
@@ -30,7 +30,7 @@ static inline struct crossing cross(const struct solve *s,
 	struct cpl_shortest w = cpl_shortest(near, far);
 	int paths = 0;
 
-	/* Few bits: quicker than to count those of a word. */
+	/* Few bits are set: a loop is quicker than a count. */
 	for (uint64_t left = w.once; left; left &= left - 1)
 		paths++;
 	for (uint64_t left = w.twice; left; left &= left - 1)
@@ -41,7 +41,7 @@ static inline struct crossing cross(const struct solve *s,
 	                         .each = s->inverse[paths]};
 }
 
-/* Add a flow to its runs (near: of the run out); links of its paths. */
+/* Adds a flow to its runs (near: of the run out); returns its paths' links. */
 static int add_path_links(const struct solve *s, const struct gateway_run *run,
                           const struct cpl_gateways *near, int to, double bytes,
                           double *out, double *in)
@@ -81,7 +81,7 @@ static int add_path_links(const struct solve *s, const struct gateway_run *run,
 	return (int)s->minimal->hops(g->net, run->router, to);
 }
 
-/* Of the bytes of a flow the part on detours; links of its minimal paths. */
+/* A flow's share of bytes on detours; *hops: the links of its minimal paths. */
 static double diverted_fraction(const struct solve *s,
                                 const struct gateway_run *run,
                                 const struct cpl_gateways *near, int to,
@@ -112,7 +112,7 @@ static double diverted_fraction(const struct solve *s,
 	return sum;
 }
 
-/* How many runs a job has. */
+/* Counts the runs of a job. */
 static void count_runs(struct solve *s, const struct cpl_flows *flows,
                        struct job_runs *job)
 {
@@ -150,8 +150,7 @@ static double *begin_run(const struct solve *s, struct runs *runs, int router,
 	return runs->bytes + runs->n++ * s->width;
 }
 
-/* The flows of one router: those inside its group go their way, the others are
- * summed up. */
+/* Puts a router's flows inside its group on their paths and sums up others. */
 static void sum_flows(struct solve *s, const struct cpl_flows *flows, int i,
                       struct job_runs *job, struct cpl_routed *routed)
 {
@@ -192,7 +191,7 @@ static void sum_flows(struct solve *s, const struct cpl_flows *flows, int i,
 	}
 }
 
-/* Bytes of a run's minimal paths on link k. */
+/* The bytes of a run's minimal paths on link k. */
 static double on_link(const struct solve *s, const struct runs *runs, int64_t r,
                       int k)
 {
@@ -225,8 +224,8 @@ void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
 	}
 }
 
-/* What of a run stays on its minimal paths, on the links: those between groups
- * with the runs out. Hop-bytes. */
+/* Puts what stays on a run's minimal paths on the links; those between groups
+ * come with the runs out. Returns the hop-bytes. */
 static double keep(struct solve *s, struct runs *runs, int64_t r, bool out)
 {
 	const struct cpl_linked_groups *g = &s->g;
@@ -277,9 +276,9 @@ double cpl_runs_keep(struct solve *s)
 	return hops;
 }
 
-/* No flow of the run goes farther than this in the mean, if its destination is
- * that far from the links of detours: no way of it has more links than the
- * longest, no link diverts more than the one that diverts most. */
+/* A bound on the mean links of a run's flows whose destination is that far from
+ * the links of detours: no path has more links than the longest, and no link
+ * diverts more than the one that diverts most. */
 struct run_bound {
 	double longest, most_gone;
 };
@@ -304,8 +303,8 @@ static bool may_exceed(const struct run_bound *b, double detour, double most)
 	return (b->longest + more * b->most_gone) * (1 + 1e-9) > most;
 }
 
-/* Of the flows of a run some of which is on detours, mean links of the one that
- * goes farthest, if that is more than `most`: to[0 .. n - 1]. */
+/* For a run with bytes on detours to to[0 .. n - 1]: the mean links of the flow
+ * that goes farthest, if they exceed `most`. */
 static double farthest(struct solve *s, const struct gateway_run *run,
                        const int *to, int64_t n, double most)
 {
@@ -330,7 +329,7 @@ static double farthest(struct solve *s, const struct gateway_run *run,
 	return most;
 }
 
-/* Run in r is of the group at hand. */
+/* The run in number r is of the group at hand. */
 static void enter(struct solve *s, int64_t r)
 {
 	const struct gateway_run *run = &s->at->in.run[r];
@@ -341,7 +340,7 @@ static void enter(struct solve *s, int64_t r)
 		        gateways_of(s, run->router, run->own, run->other);
 }
 
-/* Runs come in the order of the flows. */
+/* Runs are in the order of the flows. */
 double cpl_runs_farthest(struct solve *s, const struct cpl_flows *flows)
 {
 	const struct runs *out = &s->at->out, *in = &s->at->in;
