@@ -31,7 +31,8 @@ void grid_lengths_free(struct grid_lengths *l)
 	l->divisor = NULL;
 }
 
-/* The largest divisor of `of` that is smaller than `than`; 1: none but that. */
+/* This returns the largest divisor of `of` below `than`, or 1 if there is no
+ * other. */
 static int divisor_below(const struct grid_lengths *l, int of, int than)
 {
 	int low = 0, high = l->n_divisors;
@@ -49,7 +50,7 @@ static int divisor_below(const struct grid_lengths *l, int of, int than)
 	return low > 0 ? l->divisor[low - 1] : 1;
 }
 
-/* As an odometer whose last axis follows from the others. */
+/* The axes step like an odometer whose last axis follows from the others. */
 static bool step(struct grid_lengths *l)
 {
 	int *length = l->length, last = l->n_axes - 1, rest = l->ranks;
@@ -62,7 +63,7 @@ static bool step(struct grid_lengths *l)
 		if (length[a] < 2)
 			continue;
 		rest /= length[a];
-		/* The ones behind it begin anew, with their largest. */
+		/* The axes behind it begin anew with their largest lengths. */
 		for (int b = a + 1; b < last; b++) {
 			length[b] = rest;
 			rest = 1;

@@ -45,7 +45,8 @@ int grid_coordinate(const struct grid *g, int rank, int axis)
 	return rank / g->stride[axis] % g->dim[axis];
 }
 
-/* The offset of a code: in each axis the shorter way, + first. */
+/* A code stands for the offset that takes the shorter way in each axis, and + if
+ * both are equal. */
 static void offset_of(const struct grid *g, int code, int *offset)
 {
 	for (int a = 0; a < g->n_dims; a++) {
@@ -75,7 +76,7 @@ static bool is_near(const struct grid *g, const int *offset)
 	return true;
 }
 
-/* Does the offset lead across the border of an axis? */
+/* This says whether the offset crosses the border of an axis. */
 static bool leaves(const struct grid *g, int from, const int *offset, int axis)
 {
 	int x = grid_coordinate(g, from, axis) + offset[axis];
@@ -83,7 +84,8 @@ static bool leaves(const struct grid *g, int from, const int *offset, int axis)
 	return x < 0 || x >= g->dim[axis];
 }
 
-/* By its distance from either border of each axis, as far as offsets reach. */
+/* The class says how far a rank is from either border of each axis, as far as
+ * offsets reach. */
 static int class_of(const struct grid *g, int rank)
 {
 	const int width = 2 * RESCALE_REACH + 1;
@@ -166,9 +168,9 @@ static void add_up(const struct grid_sample *s, const struct grid *g,
 	}
 }
 
-/* All-to-all along an axis: each offset along it has about as much traffic; the
- * median is what the axis has, and more of some is that of neighbours. A little
- * somewhere between them is a stray message's. */
+/* In an all-to-all along an axis each offset has about the same traffic. The median
+ * is the axis's share, and what exceeds it belongs to neighbours. A little traffic
+ * at one offset in between is a stray message. */
 static int find_axis(struct grid_model *m, const struct grid_sums *sums,
                      int axis, int rows)
 {
@@ -178,7 +180,7 @@ static int find_axis(struct grid_model *m, const struct grid_sums *sums,
 
 	if (n < RESCALE_MIN_AXIS - 1)
 		return 0;
-	/* Seldom is there more to look at. */
+	/* This ends the search early for most axes. */
 	for (int i = 0; i < n; i++)
 		if (!(sums->bytes[(i + 1) * g->stride[axis]] > 0))
 			return 0;
@@ -200,7 +202,7 @@ static int find_axis(struct grid_model *m, const struct grid_sums *sums,
 	return 0;
 }
 
-/* The axis that an offset goes along, -1: along several. */
+/* This returns the axis that an offset goes along, or -1 if it goes along several. */
 static int only_axis(const struct grid *g, const int *offset)
 {
 	int axis = -1;
@@ -223,7 +225,7 @@ bool grid_model_has(const struct grid_model *m, int from, const int *offset)
 	return true;
 }
 
-/* From how many of the rows the offset leads somewhere. */
+/* This counts the rows from which the offset leads to a rank. */
 static int sources(const struct grid_model *m, const struct grid_sums *sums,
                    const int *offset)
 {
@@ -244,7 +246,8 @@ static int code_of(const struct grid *g, const int *offset)
 	return code;
 }
 
-/* The i-th offset of neighbours; false: it is another one's, too. */
+/* This gives the i-th offset of neighbours, or returns false if another offset
+ * leads to the same rank. */
 static bool nth_offset(const struct grid *g, int i, int *offset)
 {
 	const int width = 2 * RESCALE_REACH + 1;
@@ -280,7 +283,8 @@ static void find_near(struct grid_model *m, const struct grid_sample *s,
 			continue;
 		axis = only_axis(g, near->offset);
 		part = axis >= 0 ? m->axis_bytes[axis] * s->n : 0;
-		/* What scatters about the median is no neighbour's. */
+		/* Traffic that merely scatters about the median is not a
+		 * neighbour's. */
 		if (part > 0 && bytes < 1.5 * part)
 			continue;
 		n = sources(m, sums, near->offset);
@@ -312,7 +316,8 @@ int grid_model_find(struct grid_model *m, const struct grid_sample *s,
 	return rc;
 }
 
-/* What the model says of a pair; 0 where it has none. */
+/* This returns the traffic that the model expects of a pair, or 0 where it expects
+ * none. */
 static double model_bytes(const struct grid_model *m, const double *near,
                           int from, int code)
 {

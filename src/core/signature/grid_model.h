@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the traffic of a matrix is in a grid of ranks: neighbours, and all-to-all
- * along whole axes, that look the same from every rank (signature/rescale.h).
- */
+/* This models the traffic of a matrix in a grid of ranks as neighbours and
+ * all-to-all along whole axes that look the same from every rank
+ * (signature/rescale.h). */
 #ifndef CPL_SIGNATURE_GRID_MODEL_H
 #define CPL_SIGNATURE_GRID_MODEL_H
 
 #include "signature/rescale.h"
 
-/* Offsets of neighbours: all with -2 .. 2 in each of four axes. */
+/* Neighbours have offsets of -2 .. 2 in each of four axes. */
 #define GRID_MAX_NEAR 625
 
 struct grid {
@@ -16,7 +15,6 @@ struct grid {
 	int dim[RESCALE_DIMS], stride[RESCALE_DIMS];
 };
 
-/* What the traffic of a matrix is in a grid. */
 struct grid_model {
 	struct grid grid;
 	bool open[RESCALE_DIMS]; /* neighbours end at the borders */
@@ -25,48 +23,52 @@ struct grid_model {
 		int offset[RESCALE_DIMS];
 		double bytes, messages; /* of each pair */
 	} near[GRID_MAX_NEAR];
-	/* All-to-all along an axis, for each pair; 0: none. */
+	/* This is the all-to-all along an axis, for each pair; 0 means there is
+	 * none. */
 	double axis_bytes[RESCALE_DIMS], axis_messages[RESCALE_DIMS];
 };
 
 /* Ranks that stand alike to the borders of the grid have the same neighbours. */
 #define GRID_CLASSES 625 /* as many as offsets */
 
-/* Sums by offset: its code is that of the rank it leads to from rank 0. */
+/* These are sums by offset. An offset's code is the rank that it leads to from rank
+ * 0. */
 struct grid_sums {
-	double *bytes, *messages; /* [ranks] zeros between two grids */
-	int *code, n_codes;       /* [ranks] those that are not 0 */
-	/* By class in the sample: a rank of it, and how many there are. */
+	double *bytes, *messages; /* [ranks], zero between two grids */
+	int *code, n_codes;       /* [ranks], the codes whose sums are not 0 */
+	/* For each class in the sample these hold one of its ranks and their
+	 * number. */
 	int first[GRID_CLASSES], rows[GRID_CLASSES], n_classes;
-	/* By neighbour: bytes across borders of an axis, and what they would be
-	 * without borders. */
+	/* For each neighbour these are the bytes across the borders of an axis, and
+	 * what they would be without borders. */
 	double across[RESCALE_DIMS], expected[RESCALE_DIMS];
 };
 
-/* The rows that are looked at: all, or some all over the matrix. */
+/* These rows are looked at: all of them, or some from all over the matrix. */
 struct grid_sample {
 	const struct cpl_comm *comm;
 	int n;
 };
 
-/* Strides and ranks by the lengths; the last axis is the fastest. */
+/* This sets the strides and ranks from the lengths; the last axis is the fastest. */
 void grid_set_strides(struct grid *g);
 int grid_coordinate(const struct grid *g, int rank, int axis);
 
-/* Does the offset lead somewhere from this rank? */
+/* This says whether the offset leads to a rank from this one. */
 bool grid_model_has(const struct grid_model *m, int from, const int *offset);
 
-/* Entries of its rows. O(rows). */
+/* This counts the entries of the sample's rows. It costs O(rows). */
 double grid_sample_entries(const struct grid_sample *s);
 
-/* The model of the sample in m->grid; sums is scratch. -1: memory. O(entries and
- * rows of the sample + neighbours * classes). */
+/* This finds the model of the sample in m->grid; sums is scratch space. It returns
+ * -1 when memory is out. It costs O(entries and rows of the sample + neighbours *
+ * classes). */
 int grid_model_find(struct grid_model *m, const struct grid_sample *s,
                     struct grid_sums *sums);
 
-/* Sum of |model - recorded| to *apart and of both to *both; near: [ranks]
- * zeros, and so afterwards. A rank's traffic to itself counts for nobody. The
- * same cost. */
+/* This adds |model - recorded| to *apart and the sum of both to *both. near is
+ * [ranks] zeros, before and after. A rank's traffic to itself does not count. The
+ * cost is the same. */
 void grid_model_compare(const struct grid_model *m,
                         const struct grid_sample *s, double *near,
                         double weight, double *apart, double *both);

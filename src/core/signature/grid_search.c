@@ -7,10 +7,10 @@
 
 #include "signature/grid_lengths.h"
 
-/* Entries, or rows, that are looked at for each grid that is tried. */
+/* So many entries or rows are looked at for each grid that is tried. */
 #define SAMPLE 20000
-/* A short axis has to explain so much of the traffic: collectives beside a halo do
- * not make one. */
+/* A short axis has to explain this part of the traffic, so that collectives beside
+ * a halo do not make one. */
 #define SHORT_AXIS 0.02
 
 void grid_search_free(struct grid_search *x)
@@ -35,7 +35,7 @@ int grid_search_init(struct grid_search *x, int ranks, struct cpl_error *err)
 	               : cpl_fail_memory(err);
 }
 
-/* What one more grid costs, before its neighbours are known. */
+/* This is the cost of one more grid while its neighbours are not known. */
 static double least_steps(const struct grid_sample *s, double entries,
                           int n_axes)
 {
@@ -46,8 +46,8 @@ static double least_steps(const struct grid_sample *s, double entries,
 	return 2 * (entries + s->n) + offsets;
 }
 
-/* What is held against a grid: its error, and that there are so many axes of which
- * a longer one's neighbours look like another's (a ring of four is a square). */
+/* A grid is scored by its error, and by how many of its axes are so short that
+ * their neighbours look like those of a longer axis (a ring of four is a square). */
 static double score(const struct grid *g, double error)
 {
 	for (int a = 0; a < g->n_dims && g->n_dims > 1; a++)
@@ -56,7 +56,7 @@ static double score(const struct grid *g, double error)
 	return error;
 }
 
-/* The rows that grids are tried with. */
+/* Grids are tried with these rows. */
 static struct grid_sample take_sample(const struct cpl_comm *comm)
 {
 	struct grid_sample s = {comm, comm->ranks};
@@ -65,13 +65,14 @@ static struct grid_sample take_sample(const struct cpl_comm *comm)
 		s.n = (int)(comm->ranks * (double)SAMPLE / comm->n_entries);
 		s.n = s.n < 64 ? 64 : s.n;
 	}
-	/* Ranks that hardly talk are rows, too. */
+	/* A rank that hardly talks still has a row. */
 	s.n = s.n > SAMPLE ? SAMPLE : s.n;
 	s.n = s.n > comm->ranks ? comm->ranks : s.n;
 	return s;
 }
 
-/* Is the grid in the model the best so far? -1: memory. */
+/* This keeps the grid in the model if it is the best so far. It returns -1 when
+ * memory is out. */
 static int try_grid(struct grid_search *x, const struct grid_sample *s,
                     struct grid *best, double *least, double *error)
 {
@@ -126,7 +127,7 @@ int grid_search_find(struct grid_search *x, const struct cpl_comm *comm,
 			break;
 		x->axes = n;
 	}
-	/* None is better than without an error. */
+	/* No other grid can be better than one without an error. */
 	if (error <= 1e-9)
 		x->axes = RESCALE_DIMS;
 	grid_lengths_free(&l);

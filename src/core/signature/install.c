@@ -19,11 +19,10 @@
 #define FILE_MAX_BYTES (UINT64_C(2) << 30)
 #define LOCK ".lock"
 
-/* Versions */
 
 struct versions {
 	struct cpl_version *one;
-	int n, highest; /* of side files that a crash left, too */
+	int n, highest; /* also of side files that a crash left */
 };
 
 static int push_version(void *arg, const char *file,
@@ -52,7 +51,8 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* 1: both hold the same bytes; 0: not, or one is not there; -1: with err. */
+/* This returns 1 if both files hold the same bytes, 0 if they differ or one is
+ * missing, or -1 with err. */
 static int same_content(const char *a, const char *b, struct cpl_error *err)
 {
 	struct cpl_file_stamp x, y;
@@ -116,9 +116,8 @@ int cpl_profile_versions(const char *dir, const char *name,
 	return list.n;
 }
 
-/* Changes */
 
-/* Whoever may write to the folder may lock it, though root came first; who may
+/* Whoever may write to the folder may lock it, even if root came first. Whoever may
  * only read it cannot keep others waiting. */
 static void open_to_writers(int fd, const char *dir, bool is_new)
 {
@@ -131,7 +130,7 @@ static void open_to_writers(int fd, const char *dir, bool is_new)
 		mode |= 0060;
 	if (folder.st_mode & S_IWOTH)
 		mode |= 0006;
-	/* What has two names may be any file of root's. */
+	/* A file with two names may be any file of root's. */
 	if (geteuid() == 0 && file.st_uid == 0 && file.st_nlink == 1 &&
 	    fchown(fd, folder.st_uid, folder.st_gid))
 		return;
@@ -139,7 +138,7 @@ static void open_to_writers(int fd, const char *dir, bool is_new)
 		fchmod(fd, (mode_t)mode);
 }
 
-/* The folder, locked until the descriptor is closed; -1 with err. */
+/* This locks the folder until the descriptor is closed. It returns -1 with err. */
 static int lock(const char *dir, struct cpl_error *err)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -166,13 +165,13 @@ static int lock(const char *dir, struct cpl_error *err)
 	return fd;
 }
 
-/* The same for a change of a profile, whose name is looked at first. */
+/* This locks the folder for a change of a profile, after checking its name. */
 static int lock_for(const char *dir, const char *name, struct cpl_error *err)
 {
 	return cpl_profile_name_check(name, err) ? -1 : lock(dir, err);
 }
 
-/* Who may read what is in use may read what takes its place. */
+/* Whoever may read what is in use may also read what replaces it. */
 static int mode_of(const char *path)
 {
 	struct cpl_file_stamp stamp;
@@ -191,8 +190,8 @@ static int copy(const char *from, const char *to, int mode,
 	return rc;
 }
 
-/* A version into use. A file of the size that stands beside NAME.json of the
- * same ranks, from somebody's hand, would be found before it. */
+/* This takes a version into use. A file that somebody put there by hand for the
+ * same size would be found before NAME.json of the same ranks. */
 static int put_in_use(const char *dir, const char *name, int ranks,
                       const char *version, int mode, struct cpl_error *err)
 {
@@ -216,8 +215,8 @@ static int64_t stored_pairs(const struct cpl_signature *sig)
 	return n;
 }
 
-/* From the signature in a file to another one, cpl_comm_distance; < 0: it
- * cannot be said. */
+/* This is the cpl_comm_distance from the signature in a file to another one, or
+ * below 0 if it cannot be told. */
 static double distance_from(const char *path, const struct cpl_signature *sig)
 {
 	struct cpl_signature *before =
@@ -233,7 +232,7 @@ static double distance_from(const char *path, const struct cpl_signature *sig)
 	return distance;
 }
 
-/* "installed" into sig->recorded. */
+/* This writes "installed" into sig->recorded. */
 static int note_origin(struct cpl_signature *sig, const struct cpl_install *how,
                        int version, double distance, struct cpl_error *err)
 {
@@ -249,7 +248,7 @@ static int note_origin(struct cpl_signature *sig, const struct cpl_install *how,
 	if (!recorded)
 		recorded = json_object();
 	origin = json_pack("{s:i, s:s}", "version", version, "date", date);
-	/* NULL, or what is not UTF-8 as paths need not be, is left out. */
+	/* A text that is NULL, or not UTF-8 as paths need not be, is left out. */
 	json_object_set_new(origin, "by", json_string(how->by));
 	json_object_set_new(origin, "from", json_string(how->from));
 	if (distance >= 0)
@@ -293,7 +292,7 @@ int cpl_record_name(const char *pattern, const char *job, char *out,
 			out[n++] = strchr(allowed, *q) ? *q : '-';
 		p++;
 	}
-	/* A job may have any name; the site's own text is to be right. */
+	/* A job may have any name, but the site's own text must be right. */
 	if (n && strchr("-.", *out) && *pattern == '%')
 		*out = '_';
 	if (n >= size)
@@ -343,7 +342,7 @@ static int remove_profile_file(void *arg, const char *file,
 	return rc;
 }
 
-/* The oldest versions of a size go; the one in use counts and stays. */
+/* The oldest versions of a size are removed; the one in use counts and stays. */
 static int prune(const char *dir, const char *name, int ranks, int keep,
                  struct cpl_error *err)
 {
@@ -372,8 +371,8 @@ static int prune(const char *dir, const char *name, int ranks, int keep,
 	return rc;
 }
 
-/* What is in use, where no version holds it, becomes version `number`: 1 then,
- * 0 where one does or there is none. */
+/* This saves what is in use as version `number` if no version holds it. It returns
+ * 1 if it did, and 0 if a version holds it or nothing is in use. */
 static int save_by_hand(const char *dir, const char *name, int ranks,
                         const struct versions *list, int number,
                         const char *used, struct cpl_error *err)
@@ -392,7 +391,7 @@ static int save_by_hand(const char *dir, const char *name, int ranks,
 	return rc ? -1 : 1;
 }
 
-/* Of a version and its side files. */
+/* This sets the mode of a version and its side files. */
 static int set_mode(const char *path, int phases, int mode,
                     struct cpl_error *err)
 {
@@ -440,7 +439,8 @@ static int install(const char *dir, const char *name, struct cpl_signature *sig,
 	    put_in_use(dir, name, sig->ranks, path, mode_of(used), err))
 		goto out;
 	number = rc;
-	/* It is in use: what is old and stays is no reason to fail. */
+	/* The new version is in use by now, so an old file that cannot be removed
+	 * is no failure. */
 	prune(dir, name, sig->ranks, how->keep, NULL);
 out:
 	free(list.one);
@@ -463,7 +463,7 @@ int cpl_profile_install(const char *dir, const char *name,
 	return number;
 }
 
-/* "version 9 of milc: there are 1, 3, 4" */
+/* The error reads "version 9 of milc: there are 1, 3, 4". */
 static int no_version(const char *name, int version,
                       const struct versions *list, struct cpl_error *err)
 {
@@ -517,7 +517,7 @@ int cpl_profile_roll_back(const char *dir, const char *name, int version,
 	return rc;
 }
 
-/* The smallest other size becomes NAME.json, or it goes. */
+/* The smallest other size becomes NAME.json; without one, NAME.json is removed. */
 static int take_away_main(const char *dir, const char *name, const int *size,
                           int n, int ranks, struct cpl_error *err)
 {
@@ -583,7 +583,8 @@ static int remove_all(const char *dir, const char *name, struct cpl_error *err)
 	else if (path)
 		rc = 0;
 	free(path);
-	/* Nothing may find a part of what is on its way out. */
+	/* The order of removal makes sure that nobody finds a profile that is half
+	 * removed. */
 	for (int kind = IN_USE; kind <= SIDE_FILE && !rc; kind++) {
 		r.kind[kind] = true;
 		rc = install_each_file(dir, name, remove_profile_file, &r, err);

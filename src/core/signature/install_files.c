@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which files of a folder are a profile's. */
+/* This tells which files of a folder belong to a profile. */
 #include "commplace-config.h"
 #include "signature/install_internal.h"
 
@@ -16,7 +16,8 @@
 
 #define HEAD_BYTES 65536
 
-/* A number from 1 on at *at, which moves behind it; 0: there is none. */
+/* This reads a number of at least 1 at *at, which moves behind it. It returns 0 if
+ * there is none. */
 static int take_number(const char **at)
 {
 	char *end;
@@ -119,8 +120,8 @@ char *install_version_path(const char *dir, const char *name, int ranks,
 	return cpl_path_join(dir, file, err);
 }
 
-/* Ranks as the beginning of a signature's file says them; 0: it does not, or
- * there is none. */
+/* This returns the ranks that the beginning of a signature's file states, or 0 if
+ * it states none or there is no file. */
 static int ranks_in_head(const char *path)
 {
 	struct cpl_file_stamp stamp;
@@ -187,7 +188,6 @@ char *install_path_in_use(const char *dir, const char *name, int ranks,
 	return install_path_to_use(dir, name, ranks, err);
 }
 
-/* Sizes */
 
 struct install_numbers {
 	int *value;
@@ -210,7 +210,8 @@ static int push_size(void *arg, const char *file,
 	return 0;
 }
 
-/* Those of other files and `first`, NAME.json's; 0: it has none. */
+/* This lists the sizes of the other files and `first`, NAME.json's; 0 means that it
+ * has none. */
 static int list_sizes(const char *dir, const char *name, int first, int **ranks,
                       struct cpl_error *err)
 {
@@ -243,7 +244,7 @@ int cpl_profile_sizes(const char *dir, const char *name, int **ranks,
 	return first < 0 ? -1 : list_sizes(dir, name, first, ranks, err);
 }
 
-/* "16, 64 and 512" */
+/* The text reads "16, 64 and 512". */
 static void put_sizes(const int *ranks, int n, char *text, size_t size)
 {
 	size_t at = 0;
@@ -269,10 +270,10 @@ char *cpl_profile_nearest(const char *dir, const char *name, int ranks,
 
 	if (size)
 		*sizes = '\0';
-	/* "@" is in no profile's name. */
+	/* No profile's name contains "@". */
 	if (!path || ranks <= 0 || strchr(strrchr(path, '/'), '@'))
 		return path;
-	/* Whoever asks may be bound to read little: no more than the head. */
+	/* The caller may have to read little, so only the head is read. */
 	first = ranks_in_head(path);
 	if (!first || first == ranks)
 		return path;

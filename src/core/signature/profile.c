@@ -48,7 +48,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "halo.json" -> "halo" in name[]; false when the file is no profile. */
+/* This puts "halo" of "halo.json" into name[]. It returns false when the file is no
+ * profile. */
 static bool name_of(const char *file, char name[CPL_PROFILE_NAME_MAX + 1])
 {
 	size_t n = strlen(file);

@@ -4,10 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A rank of many may be the only one that computes. */
+/* One rank of many may be the only one that computes. */
 #define MAX_PERCENT 2000000000L
 
-/* A number of digits from *at on, which moves behind it. -1: none, or larger. */
+/* This reads a number at *at, which moves behind it. It returns -1 if there is none
+ * or it is larger. */
 static long take_number(const char **at, long most)
 {
 	const char *p = *at;
@@ -24,7 +25,8 @@ static long take_number(const char **at, long most)
 	return n;
 }
 
-/* How many ranks the text has the percents of, as far as `ranks`; -1: it is none. */
+/* This reads the percents, for at most `ranks` ranks. It returns how many ranks it
+ * has, or -1 if the text is malformed. */
 static int take_ranks(const char *text, int ranks, double mean, double *out)
 {
 	int n = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long each rank computes in a phase, as text of a signature: percents of the
- * mean in the order of ranks, runs of one as PERCENTxLENGTH: "100x14,230,95". */
+/* This is the text in a signature that says how long each rank computes in a phase:
+ * percents of the mean in the order of ranks, with runs as PERCENTxLENGTH:
+ * "100x14,230,95". */
 #ifndef CPL_SIGNATURE_RANK_COMPUTE_H
 #define CPL_SIGNATURE_RANK_COMPUTE_H
 
@@ -8,12 +9,13 @@
 
 #include "base/error.h"
 
-/* Seconds of each rank, [ranks], to free(); NULL with err: memory, or text that is
- * not of so many ranks. mean > 0. O(text + ranks). */
+/* This returns the seconds of each rank, [ranks], to free(). It returns NULL with
+ * err when memory is out or the text is not of so many ranks. mean is above 0. It
+ * costs O(text + ranks). */
 double *rank_compute_parse(const char *text, int ranks, double mean,
                            struct cpl_error *err);
 
-/* The text of so many seconds. O(ranks). */
+/* This prints the text of so many seconds. It costs O(ranks). */
 void rank_compute_print(FILE *f, const double *seconds, int ranks, double mean);
 
 #endif

@@ -11,10 +11,11 @@
 #include "signature/grid_model.h"
 #include "signature/grid_search.h"
 
-/* Entries that are made. */
+/* At most so many entries are made. */
 #define MAX_MADE (INT64_C(1) << 24)
-/* Bytes of an entry that is made: in its phase, in the matrix of the whole run
- * and in its graph, as in matrix_budget; of a rank, rows of these. */
+/* These are the bytes of an entry that is made: in its phase, in the matrix of the
+ * whole run and in its graph, as in matrix_budget; and of a rank, the rows of
+ * these. */
 #define MADE_ENTRY 60
 #define MADE_RANK 24
 
@@ -32,8 +33,9 @@ static void print_grid(char *text, size_t size, const int *dim, int n)
 		                       a ? "x" : "", dim[a]);
 }
 
-/* How far the lengths are from the same proportions: what the axis that grows
- * most grows by, over that which grows least; infinite: not allowed. */
+/* This returns how far the lengths are from the same proportions: the largest
+ * growth of an axis over the smallest. It is infinite where the lengths are not
+ * allowed. */
 static double stretch(const struct grid *from, const int *to)
 {
 	double most = 0, least = INFINITY;
@@ -43,7 +45,7 @@ static double stretch(const struct grid *from, const int *to)
 
 		if (to[a] != from->dim[a] && from->dim[a] < RESCALE_MIN_AXIS)
 			return INFINITY;
-		/* What cannot grow says nothing. */
+		/* An axis that cannot grow tells nothing. */
 		if (from->dim[a] < RESCALE_MIN_AXIS)
 			continue;
 		most = fmax(most, growth);
@@ -52,8 +54,9 @@ static double stretch(const struct grid *from, const int *to)
 	return most > 0 ? most / least : 1;
 }
 
-/* Lengths of n axes as MPI_Dims_create makes them, from the longest down: as
- * close to each other as can be. -1: memory. O(grids). */
+/* This gives the lengths of n axes as MPI_Dims_create makes them, from the longest
+ * down and as close to each other as possible. It returns -1 when memory is out. It
+ * costs O(grids). */
 static int balance(int ranks, int n, int *out)
 {
 	struct grid_lengths l;
@@ -63,7 +66,7 @@ static int balance(int ranks, int n, int *out)
 		return -1;
 	more = grid_lengths_first(&l, n, 1);
 	memcpy(out, l.length, sizeof(l.length));
-	/* Those of the first axes fall slowest: the last are the most even. */
+	/* The first axes fall slowest, so the last lengths are the most even. */
 	for (; more; more = grid_lengths_next(&l)) {
 		bool falls = true;
 
@@ -76,8 +79,8 @@ static int balance(int ranks, int n, int *out)
 	return 0;
 }
 
-/* As MPI_Dims_create would have the other lengths, where it has made these, in
- * whatever order. 1: so it is; 0: it is not; -1: memory. */
+/* If MPI_Dims_create made these lengths, in whatever order, this gives the others
+ * as it would make them. It returns 1 if so, 0 if not, and -1 when memory is out. */
 static int recreate(const struct grid *from, int ranks, int *to)
 {
 	int was[RESCALE_DIMS], will[RESCALE_DIMS], n = from->n_dims;
@@ -98,8 +101,8 @@ static int recreate(const struct grid *from, int ranks, int *to)
 	return 1;
 }
 
-/* Lengths of so many ranks in the same proportions, of equal ones those that begin
- * with the largest. */
+/* This gives the lengths of so many ranks in the same proportions; of equal ones,
+ * those that begin with the largest. */
 static int keep_proportions(const struct grid *from, int ranks, int *to,
                             double *least)
 {
@@ -130,7 +133,7 @@ static int choose_lengths(const struct grid *from, int ranks, int *to,
 
 	if (made < 0)
 		return cpl_fail_memory(err);
-	/* Twice as long in one axis only is still the same shape. */
+	/* If only one axis is twice as long, it still counts as the same shape. */
 	if (made && stretch(from, to) <= 2 + 1e-9)
 		return 0;
 	if (keep_proportions(from, ranks, to, &least))
@@ -187,7 +190,7 @@ static int64_t put_row(const struct grid_model *m, int from,
 	return n;
 }
 
-/* The model's matrix in another grid. */
+/* This makes the model's matrix in another grid. */
 static struct cpl_comm *make(struct rescale_search *x, const struct grid *to,
                              struct cpl_error *err)
 {
@@ -241,8 +244,8 @@ static struct cpl_comm *phase_comm(const struct cpl_signature *sig, int i,
 	return cpl_signature_total(&one, err);
 }
 
-/* One phase in the other grid; what it is apart from it in this one is added
- * up. */
+/* This rescales one phase to the other grid, and adds up how far the model is from
+ * the phase in this one. */
 static int rescale_phase(struct rescale_search *x,
                          const struct cpl_signature *sig, int i,
                          const struct grid *from, const struct grid *to,
@@ -341,7 +344,7 @@ static int rescale(struct rescale_search *x, const struct cpl_signature *sig,
 	how->steps = x->g.steps;
 	if (!from.n_dims)
 		return cpl_fail(err, "it has no traffic to recognise");
-	/* What is no grid is no matter of lengths. */
+	/* Where there is no grid the lengths do not matter. */
 	x->g.model->grid = from;
 	if (grid_model_find(x->g.model, &all, &x->g.sums))
 		return cpl_fail_memory(err);
@@ -378,7 +381,7 @@ struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
 	struct rescale_search x = {.max_bytes = max_bytes};
 
 	memset(how, 0, sizeof(*how));
-	/* A job may ask for any number; lengths of grids are found by trial. */
+	/* A job may ask for any number, and lengths of grids are found by trial. */
 	if (ranks > CPL_SIGNATURE_MAX_RANKS) {
 		cpl_fail(err,
 		         "%s cannot be rescaled to %d ranks: at most %d "

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The messages of a phase in the order of its algorithm: a collective operation
- * goes round by round, and a rank begins the next round when its own messages
- * of this one are through (Thakur, Rabenseifner, Gropp, IJHPCA 2005).
- */
+/* This gives the messages of a phase in the order of its algorithm. A collective
+ * operation goes round by round, and a rank begins the next round when its own
+ * messages of this one have arrived (Thakur, Rabenseifner, Gropp, IJHPCA 2005). */
 #ifndef CPL_SIGNATURE_ROUNDS_H
 #define CPL_SIGNATURE_ROUNDS_H
 
@@ -11,17 +9,17 @@
 
 struct cpl_phase;
 
-/* What one rank does in one round: a message to one rank, one from another;
- * -1: none. */
+/* In one round a rank sends a message to one rank and gets one from another; -1
+ * means none. */
 struct cpl_exchange {
 	int to, from;
 	double bytes; /* to `to` */
 };
 
-/* Rounds of one execution; 0: its messages have no order, all of the phase's
- * rows are sent at once. O(log ranks). */
+/* This returns the rounds of one execution, or 0 if its messages have no order and
+ * all of the phase's rows are sent at once. It costs O(log ranks). */
 int64_t cpl_phase_rounds(const struct cpl_phase *phase);
-/* Round below that, rank below the signature's. O(log ranks). */
+/* round is below that number, rank below the signature's. It costs O(log ranks). */
 struct cpl_exchange cpl_phase_round(const struct cpl_phase *phase,
                                     int64_t round, int rank);
 

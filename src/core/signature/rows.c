@@ -11,7 +11,7 @@
 
 /* Stored rows are handed out in pieces of so many entries. */
 #define PIECE 1024
-/* A matrix that could have more entries is refused: 20 bytes each. */
+/* A matrix that could have more entries, of 20 bytes each, is refused. */
 #define MAX_COMM INT64_C(200000000)
 
 static const struct cpl_phase *find_phase(const struct cpl_signature *sig,
@@ -34,7 +34,7 @@ static const struct cpl_phase *find_phase(const struct cpl_signature *sig,
 	return NULL;
 }
 
-/* matrices: patterns that have one are read from it. */
+/* If matrices is set, patterns that have a matrix are read from it. */
 static struct cpl_rows *make(const struct cpl_signature *sig, const char *phase,
                              bool matrices, struct cpl_error *err)
 {
@@ -151,7 +151,7 @@ bool cpl_rows_next(const struct cpl_rows *rows, struct cpl_rows_iter *iter,
 	return true;
 }
 
-/* Let a batch weigh what it must. */
+/* This applies the weight to a batch. */
 static void weigh(const struct cpl_rows_batch *batch,
                   struct cpl_comm_entry *row)
 {
@@ -161,7 +161,7 @@ static void weigh(const struct cpl_rows_batch *batch,
 	}
 }
 
-/* Entries of one rank, weighted, into row[]. The count. */
+/* This puts the weighted entries of one rank into row[], and returns how many. */
 static int64_t weighted_row(const struct cpl_rows *rows, int rank,
                             struct cpl_comm_entry *row)
 {
@@ -174,7 +174,8 @@ static int64_t weighted_row(const struct cpl_rows *rows, int rank,
 	return n;
 }
 
-/* The longest row of those at the most; *most: all of them together. */
+/* This returns the most entries that any of these rows can have; *most becomes that
+ * of all together. */
 static int64_t longest_row(const struct cpl_rows *rows, int first, int last,
                            int64_t *most)
 {
@@ -197,7 +198,7 @@ static int64_t longest_row(const struct cpl_rows *rows, int first, int last,
 	return longest;
 }
 
-/* Sort by .to and add up equal pairs; how many are left. */
+/* This sorts by .to and adds up equal pairs. It returns how many are left. */
 static int64_t merge(struct cpl_comm_entry *row, int64_t n,
                      struct cpl_comm_entry *scratch)
 {
@@ -215,13 +216,13 @@ static int64_t merge(struct cpl_comm_entry *row, int64_t n,
 	return used;
 }
 
-/* The pattern where there is nothing else, or NULL. */
+/* This returns the pattern if there is nothing else, or NULL. */
 static const struct cpl_pattern *only_pattern(const struct cpl_rows *rows)
 {
 	return rows->n_terms == 1 ? rows->term[0].pattern : NULL;
 }
 
-/* For a row, or a whole piece behind it, and the sort. */
+/* The memory holds a row, or a whole piece behind it, and is enough for the sort. */
 static struct cpl_comm_entry *new_row(const struct cpl_rows *rows,
                                       int64_t longest, struct cpl_error *err)
 {

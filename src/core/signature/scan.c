@@ -15,8 +15,8 @@ struct cursor {
 	char *p;
 	char *end;
 	const char *name;
-	locale_t c_locale; /* strtod() obeys the process's locale otherwise */
-	int64_t n_rows, max_rows; /* of "traffic"; max 0: no limit */
+	locale_t c_locale; /* strtod() would obey the process's locale */
+	int64_t n_rows, max_rows; /* rows of "traffic"; max 0: no limit */
 	struct cpl_error *err;
 };
 
@@ -70,7 +70,8 @@ static void skip_space(struct cursor *c)
 		c->p++;
 }
 
-/* Past white space, is the next character x? Then step over it. */
+/* This steps over white space, and over x if it comes next. It returns whether it
+ * did. */
 static bool take_char(struct cursor *c, char x)
 {
 	skip_space(c);
@@ -93,7 +94,7 @@ static bool skip_string(struct cursor *c, const char **start, size_t *length)
 	return true;
 }
 
-/* Step over any value by counting brackets; the JSON parser checks it. */
+/* This steps over any value by counting brackets; the JSON parser checks it. */
 static bool skip_value(struct cursor *c)
 {
 	const char *s;
@@ -132,7 +133,7 @@ static bool digits(const char **p, const char *end)
 	return *p > start;
 }
 
-/* One JSON number; NULL, or the reason why there is none. */
+/* This reads one JSON number. It returns NULL, or the reason why there is none. */
 static const char *take_number(struct cursor *c, bool *integer, double *out)
 {
 	const char *q = c->p, *start = c->p;
@@ -168,7 +169,7 @@ static const char *take_number(struct cursor *c, bool *integer, double *out)
 			v = 10 * v + (*d - '0');
 		*out = (double)(*start == '-' ? -v : v);
 	} else {
-		/* The text ends in a NUL past its last byte. */
+		/* The text ends in a NUL past its last byte, so this stops there. */
 		*out = strtod_l(start, NULL, c->c_locale);
 	}
 	if (*start == '-' && *out < 0.0)
@@ -219,7 +220,7 @@ static const char *take_row(struct cursor *c, struct cpl_comm_entry *entry)
 	return NULL;
 }
 
-/* The array that starts at c->p; it is blanked once it is read. */
+/* This reads the array that starts at c->p, and blanks it afterwards. */
 static int take_rows(struct cursor *c, int phase, struct entry_list *list)
 {
 	char *start = c->p;
@@ -254,7 +255,8 @@ static int take_rows(struct cursor *c, int phase, struct entry_list *list)
 	return 0;
 }
 
-/* A phase's object. 1: go on, 0: malformed, -1: error. */
+/* This reads a phase's object. It returns 1 to go on, 0 if it is malformed, and -1
+ * for an error. */
 static int take_phase(struct cursor *c, struct scan *scan)
 {
 	struct entry_list *list;
@@ -322,7 +324,7 @@ int scan_traffic(char *text, size_t length, const char *name, struct scan *scan,
 	do {
 		if (!skip_string(&c, &key, &n) || !take_char(&c, ':'))
 			break;
-		/* Only the first: the JSON parser refuses a second. */
+		/* Only the first counts, since the JSON parser refuses a second. */
 		if (n == 6 && !memcmp(key, "phases", 6) && !scan->n_phases)
 			rc = take_phases(&c, scan);
 		else
@@ -335,7 +337,7 @@ out:
 
 int cpl_signature_peek(const char *text, size_t length)
 {
-	/* Nothing is written to where no rows are taken. */
+	/* The text is only written to where rows are taken. */
 	struct cursor c = {.text = (char *)text,
 	                   .p = (char *)text,
 	                   .end = (char *)text + length};
@@ -355,7 +357,7 @@ int cpl_signature_peek(const char *text, size_t length)
 		while (c.p < c.end && *c.p >= '0' && *c.p <= '9' &&
 		       ranks <= CPL_SIGNATURE_MAX_RANKS)
 			ranks = 10 * ranks + (*c.p++ - '0');
-		/* What follows shows that the number is whole. */
+		/* A character behind it shows that the number is whole. */
 		return c.p < c.end && strchr(",} \t\r\n", *c.p) &&
 		                       ranks <= CPL_SIGNATURE_MAX_RANKS
 		               ? (int)ranks

@@ -13,7 +13,8 @@
 #define MAGIC "CPLCOMM"
 #define MAX_BYTES (16ULL << 30)
 
-/* As they are in the file, little endian; doubles by their bits. */
+/* These are the fields in the file, little endian; doubles are stored by their
+ * bits. */
 struct side_header {
 	char magic[sizeof(MAGIC)];
 	uint32_t version, ranks;
@@ -42,7 +43,7 @@ static uint64_t to_bits(double v)
 	return htole64(bits);
 }
 
-/* data is the file's beginning, length that of the whole file. */
+/* data is the file's beginning, and length is that of the whole file. */
 static int check_header(const char *data, size_t length, int ranks,
                         uint64_t *count, struct cpl_error *err)
 {
@@ -88,7 +89,7 @@ static int take_records(const char *data, uint64_t count, int ranks,
 			                (unsigned long long)i + 1,
 			                from < (uint32_t)ranks ? to : from,
 			                ranks, ranks - 1);
-		/* Written so that NaN fails too. */
+		/* The condition is written so that NaN fails, too. */
 		if (!(bytes >= 0.0 && bytes <= SIGNATURE_MAX_AMOUNT &&
 		      messages >= 0.0 && messages <= SIGNATURE_MAX_AMOUNT))
 			return cpl_fail(err,
@@ -101,7 +102,7 @@ static int take_records(const char *data, uint64_t count, int ranks,
 	return 0;
 }
 
-/* The records of an open side file; free() them. NULL with err. */
+/* This returns the records of an open side file, to free(), or NULL with err. */
 static struct cpl_comm_entry *read_records(struct source *src, int fd,
                                            const char *path, size_t length,
                                            int ranks, uint64_t *count,

@@ -14,7 +14,7 @@
 #include "signature/rank_compute.h"
 #include "signature/signature_internal.h"
 
-/* Every phase takes 8 bytes per rank, however small the file. */
+/* Every phase takes 8 bytes per rank, however small the file is. */
 #define MAX_PHASE_RANKS (1 << 27)
 
 static const char *const root_keys[] = {"format",      "version", "name",
@@ -24,8 +24,8 @@ static const char *const phase_keys[] = {
         "name",    "weight", "time",    "compute_time", "compute_percent",
         "traffic", "file",   "pattern", NULL};
 
-/* What is no traffic is small: the JSON parser makes a tree of it, which takes
- * a multiple of the text. */
+/* Text other than traffic must be small, since the JSON parser makes a tree of it
+ * that takes a multiple of its size. */
 #define MAX_REST(max_bytes) ((max_bytes) / 64)
 
 void cpl_signature_free(struct cpl_signature *sig)
@@ -205,7 +205,8 @@ static int take_phases(const json_t *root, struct source *src,
 		                "%zu phases of %d ranks are too many: phases "
 		                "times ranks may be %d at most",
 		                n, sig->ranks, MAX_PHASE_RANKS);
-	/* Their rows, and those of matrix and graph of the whole run. */
+	/* These are the rows of the phases, and of the matrix and graph of the
+	 * whole run. */
 	src->budget.rows =
 	        (n + 2) * ((uint64_t)sig->ranks + 1) * sizeof(int64_t);
 	src->budget.most =
@@ -275,7 +276,8 @@ static int take_root(const json_t *root, const char *name, struct source *src,
 	return take_phases(root, src, sig, err);
 }
 
-/* Is what is left of the text, besides white space, as small as it may be? */
+/* This checks that the text besides traffic and white space is as small as it must
+ * be. */
 static int check_rest(const char *text, size_t length, const struct source *src,
                       struct cpl_error *err)
 {
@@ -295,7 +297,7 @@ static int check_rest(const char *text, size_t length, const struct source *src,
 	return 0;
 }
 
-/* text ends in a NUL and is overwritten. 0, or -1 with err. */
+/* text ends in a NUL and is overwritten. It returns 0, or -1 with err. */
 static int parse(char *text, size_t length, const char *name,
                  struct source *src, struct cpl_error *err)
 {
@@ -322,7 +324,7 @@ static int parse(char *text, size_t length, const char *name,
 	return rc;
 }
 
-/* What was read, or NULL where that failed. */
+/* This returns the signature, or NULL where reading failed. */
 static struct cpl_signature *finish(struct source *src, int rc)
 {
 	if (!rc)

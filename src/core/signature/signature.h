@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Communication signatures: who sends how much to whom, per phase. */
-/* Tests: profile scan source write in test_signature; rows in test_stream;
- * grid_* in test_rescale; rounds in test_simulate; rank_compute in
- * test_phases; install_files side_file in test_install; export* in
- * test_export; import* in test_import_tools test_export; import/calls
- * import/otf2_* in test_otf2*; pattern* in test_pattern; phases* in
- * test_phases test_measure. */
+/* A communication signature says who sends how much to whom, per phase. */
+/* Tests: profile scan source write in test_signature; rows in test_stream; grid_*
+ * in test_rescale; rounds in test_simulate; rank_compute in test_phases;
+ * install_files side_file in test_install; export* in test_export; import* in
+ * test_import_tools test_export; import/calls import/otf2_* in test_otf2*; pattern*
+ * in test_pattern; phases* in test_phases test_measure. */
 #ifndef CPL_SIGNATURE_SIGNATURE_H
 #define CPL_SIGNATURE_SIGNATURE_H
 
@@ -27,17 +26,17 @@ struct cpl_phase {
 	double weight;       /* how often the phase runs, > 0 */
 	double time;         /* seconds of one execution, 0: not stated */
 	double compute_time; /* seconds of it without communication */
-	/* [ranks] the same of each rank, compute_time in the mean; NULL: not
-	 * known. Within limits it is not read. */
+	/* [ranks] holds compute_time of each rank, whose mean is above; NULL means
+	 * it is not known. It is not read within limits. */
 	double *rank_compute;
-	/* One execution: a matrix, or the generator of a pattern that is not
-	 * stored; a small pattern has both. rows.h reads either. */
+	/* This is one execution: a matrix, or the generator of a pattern that is
+	 * not stored. A small pattern has both. rows.h reads either. */
 	struct cpl_comm *comm;
 	struct cpl_pattern *pattern;
 };
 
-/* Seconds of one execution that are communication. 0 where more is computed
- * than the phase takes, as files may say that are written by hand. */
+/* This returns the seconds of one execution that are communication. It is 0 where
+ * more is computed than the phase takes, as files written by hand may say. */
 static inline double cpl_phase_communication(const struct cpl_phase *phase)
 {
 	return phase->time > phase->compute_time
@@ -52,7 +51,7 @@ struct cpl_signature {
 	int n_phases;
 	struct cpl_phase *phase;
 	char *recorded; /* the "recorded" object as JSON text, or NULL */
-	/* The files that it was read from: NAME.json, then its side files. */
+	/* These files were read: NAME.json, then its side files. */
 	int n_files;
 	struct cpl_signature_file {
 		char *path;
@@ -60,11 +59,10 @@ struct cpl_signature {
 	} * file;
 };
 
-/*
- * Load NAME.json, or parse the same from memory, which can name no side files:
- * commplace-signature(5). Rows of the same pair are added up; a rank's to
- * itself are kept. NULL with file, phase and row in err. O(rows log rows).
- */
+/* This loads NAME.json, or parses such text from memory, which can name no side
+ * files: see commplace-signature(5). Rows of the same pair are added up, and a
+ * rank's traffic to itself is kept. It returns NULL with file, phase and row in
+ * err. It costs O(rows log rows). */
 struct cpl_signature *cpl_signature_load(const char *path,
                                          struct cpl_error *err);
 struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
@@ -72,81 +70,87 @@ struct cpl_signature *cpl_signature_parse(const char *text, size_t length,
                                           struct cpl_error *err);
 void cpl_signature_free(struct cpl_signature *sig);
 
-/* Limits for a load by a process that must not grow or wait. */
+/* These limit a load by a process that must not grow or wait. */
 struct cpl_signature_limits {
-	/* The most bytes of each file, and of the run's matrix and graph in
-	 * memory; checked before they are made. 0: those of
-	 * cpl_signature_load. */
+	/* This limits the bytes of each file, and of the run's matrix and graph in
+	 * memory, before they are made. 0 means the limits of cpl_signature_load. */
 	uint64_t max_bytes;
-	/* Who has to own each file, NULL: anybody. Other files give EACCES and
-	 * are not read, since errors quote what was read. */
+	/* This user has to own each file; NULL means anybody. Other files give
+	 * EACCES and are not read, since errors quote what was read. */
 	const uid_t *owner;
-	/* Called before files are read and after, or NULL. */
+	/* This is called before and after files are read, unless it is NULL. */
 	void (*reads)(void *arg, bool reads);
 	void *arg;
 };
 
-/* cpl_signature_load within limits; symbolic links are refused. NULL with err,
- * and errno as cpl_file_open leaves it, 0 where the file could be read. */
+/* This loads as cpl_signature_load does, but within limits and without following
+ * symbolic links. It returns NULL with err, and errno as cpl_file_open leaves it,
+ * or 0 where the file could be read. */
 struct cpl_signature *
 cpl_signature_load_within(const char *path,
                           const struct cpl_signature_limits *limits,
                           struct cpl_error *err);
 
-/* "dir/halo.json" -> "halo", to free(); NULL with err: memory. */
+/* This makes "halo" of "dir/halo.json", to free(). It returns NULL with err when
+ * memory is out. */
 char *cpl_signature_base_name(const char *path, struct cpl_error *err);
 
-/* A site's profile for a command: of any size, but no symbolic link. */
+/* This loads a site's profile for a command: it may have any size, but may not be a
+ * symbolic link. */
 struct cpl_signature *cpl_profile_load(const char *dir, const char *name,
                                        struct cpl_error *err);
 
-/* "ranks" of the signature that begins with this text, 0: not in it. O(bytes
- * before it). */
+/* This returns "ranks" of the signature that begins with this text, or 0 if it is
+ * not in it. It costs O(bytes before it). */
 int cpl_signature_peek(const char *text, size_t length);
 
-/* Has every phase its matrix? */
+/* This says whether every phase has its matrix. */
 bool cpl_signature_stored(const struct cpl_signature *sig);
 
-/* What a signature says of a run's time. */
+/* This is what a signature says of a run's time. */
 struct cpl_run_times {
-	double seconds;       /* sum of weight * time; 0: a phase states none,
-	                       * and the signature has no times */
+	/* This is the sum of weight * time, or 0 if a phase states no time, in
+	 * which case the signature has no times. */
+	double seconds;
 	double communication; /* seconds of it that are not computing */
 	double share;         /* communication / seconds; 1 without times */
 };
 
-/* O(phases). */
+/* It costs O(phases). */
 struct cpl_run_times cpl_run_times(const struct cpl_phase *phase, int n);
 
-/* The whole run, for cpl_comm_free: sum over phases of weight * traffic. NULL
- * with err where patterns could make more than 200 million entries. */
+/* This returns the matrix of the whole run for cpl_comm_free: the sum over phases
+ * of weight * traffic. It returns NULL with err where patterns could make more than
+ * 200 million entries. */
 struct cpl_comm *cpl_signature_total(const struct cpl_signature *sig,
                                      struct cpl_error *err);
 
-/* Is a name one or more printable characters, UTF-8? 0, or -1 with err naming
- * `what`. */
+/* This checks that a name is one or more printable characters of UTF-8. It returns
+ * 0, or -1 with err naming `what`. */
 int cpl_signature_text_check(const char *what, const char *text,
                              struct cpl_error *err);
 
-/* Write as signature JSON (atomic, mode 0644). 0, or -1 with err. */
+/* This writes signature JSON (atomically, mode 0644). It returns 0, or -1 with
+ * err. */
 int cpl_signature_write(const struct cpl_signature *sig, const char *path,
                         struct cpl_error *err);
 
-/* The same with each phase's traffic in a side file "NAME.phaseK.comm" next to
- * "NAME.json", which must not exist. 0, or -1 with err and nothing written. */
+/* This writes the same with each phase's traffic in a side file "NAME.phaseK.comm"
+ * next to "NAME.json", which must not exist. It returns 0, or -1 with err and
+ * nothing written. */
 int cpl_signature_write_binary(const struct cpl_signature *sig,
                                const char *path, struct cpl_error *err);
 
-/* Is it 1 to CPL_PROFILE_NAME_MAX characters of [A-Za-z0-9_.-], the first
- * neither a dot (hidden files) nor a dash (options)? 0, or -1 with err. */
+/* This checks for 1 to CPL_PROFILE_NAME_MAX characters of [A-Za-z0-9_.-], the first
+ * neither a dot (hidden files) nor a dash (options). It returns 0, or -1 with err. */
 int cpl_profile_name_check(const char *name, struct cpl_error *err);
 
-/* "DIR/NAME.json" after cpl_profile_name_check. The caller frees it. */
+/* This returns "DIR/NAME.json" after cpl_profile_name_check. The caller frees it. */
 char *cpl_profile_path(const char *dir, const char *name,
                        struct cpl_error *err);
 
-/* Names of the profiles in dir, sorted; the caller frees each and the array.
- * How many, or -1 with err. */
+/* This lists the names of the profiles in dir, sorted; the caller frees each and
+ * the array. It returns how many, or -1 with err. */
 int cpl_profile_list(const char *dir, char ***names, struct cpl_error *err);
 
 #endif

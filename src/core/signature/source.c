@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What signatures are read from, and the memory that matrices of them may take.
- */
+/* These are the sources of signatures, and the memory that their matrices may
+ * take. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

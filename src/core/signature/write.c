@@ -33,7 +33,7 @@ static void put_number(FILE *f, double v)
 		return;
 	}
 	snprintf(text, sizeof(text), "%.17g", v);
-	/* An application that is recorded may have set its own locale. */
+	/* A recorded application may have set its own locale. */
 	for (char *p = text; *p; p++)
 		if (*p == ',')
 			*p = '.';
@@ -66,7 +66,7 @@ static void put_traffic(FILE *f, const struct cpl_comm *comm)
 	fputs(comm->n_entries ? "\n  ]" : "]", f);
 }
 
-/* side[i]: phase i's side file, or side NULL. */
+/* side[i] is phase i's side file; side may be NULL. */
 static void put_signature(FILE *f, const struct cpl_signature *sig,
                           char *const *side)
 {
@@ -129,7 +129,7 @@ int cpl_signature_write(const struct cpl_signature *sig, const char *path,
 	return write_json(sig, path, NULL, err);
 }
 
-/* "dir/halo.json", 1 -> "dir/halo.phase1.comm" */
+/* This makes "dir/halo.phase1.comm" of "dir/halo.json" and 1. */
 static char *side_path(const char *path, int phase, struct cpl_error *err)
 {
 	size_t n = strlen(path);
@@ -166,7 +166,7 @@ int cpl_signature_write_binary(const struct cpl_signature *sig,
 			         side[i]);
 			goto out;
 		}
-		/* What is not stored is written as its pattern. */
+		/* A phase that is not stored is written as its pattern. */
 		if (comm && side_file_write(comm, side[i], err))
 			goto out;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Graphviz' language. */
+/* This writes the language of Graphviz. */
 #include "signature/export/export_internal.h"
 
 static void put_quoted(FILE *out, const char *text)

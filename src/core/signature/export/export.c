@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "signature/export/export_internal.h"
 
-/* 2 GiB of numbers. */
+/* This many ranks give 2 GiB of numbers. */
 #define MAX_DENSE_RANKS 16384
 
 void export_number(FILE *out, double value)

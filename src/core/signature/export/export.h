@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Communication matrices as files of other tools. */
+/* This writes communication matrices as files of other tools. */
 #ifndef CPL_SIGNATURE_EXPORT_H
 #define CPL_SIGNATURE_EXPORT_H
 
@@ -9,10 +9,11 @@
 extern const struct cpl_registry cpl_exporters;
 
 /*
- * Write a matrix (atomically, mode 0644); name is for formats that have one.
- * *lost (may be NULL): what the format has no place for, a constant text, or
- * NULL. 0, or -1 with err: unknown format, too many ranks for a dense one, a
- * file that cannot be written. O(entries), dense formats O(ranks^2).
+ * This writes a matrix (atomically, mode 0644); name is for formats that have one.
+ * *lost (which may be NULL) becomes a constant text that says what the format has
+ * no place for, or NULL. It returns 0, or -1 with err: unknown format, too many
+ * ranks for a dense one, a file that cannot be written. It costs O(entries), or
+ * O(ranks^2) for dense formats.
  *
  *   coo        "# ranks N", then lines "src dst bytes messages"
  *   mtx        Matrix Market, coordinate real general, from 1: bytes

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared between the exporters only. */
+/* This is shared between the exporters only. */
 #ifndef CPL_SIGNATURE_EXPORT_INTERNAL_H
 #define CPL_SIGNATURE_EXPORT_INTERNAL_H
 
@@ -16,8 +16,8 @@ struct export_format {
 	void (*write)(FILE *out, const struct cpl_comm *comm, const char *name);
 };
 
-/* Bytes from rank r to rank `to`, going over a row from 0 on; *i begins at its
- * first entry. */
+/* This gives the bytes from rank r to rank `to`, for `to` from 0 on; *i begins at
+ * the row's first entry. */
 static inline double export_next(const struct cpl_comm *comm, int r, int to,
                                  int64_t *i)
 {
@@ -26,8 +26,8 @@ static inline double export_next(const struct cpl_comm *comm, int r, int to,
 	return talks ? comm->bytes[(*i)++] : 0;
 }
 
-/* Bytes or messages: whole numbers as such, others to the last bit; with a
- * point whatever the locale. */
+/* This writes bytes or messages with a point in any locale: whole numbers as such,
+ * others to the last bit. */
 void export_number(FILE *out, double value);
 
 #endif

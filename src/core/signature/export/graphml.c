@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* GraphML (Brandes, Eiglsperger, Herman, Himsolt, Marshall 2002). */
+/* This writes GraphML (Brandes, Eiglsperger, Herman, Himsolt, Marshall 2002). */
 #include "signature/export/export_internal.h"
 
 static void put_escaped(FILE *out, const char *text)

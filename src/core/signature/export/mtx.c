@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Matrix Market exchange format: Boisvert, Pozo, Remington, NISTIR 5935. */
+/* This writes the Matrix Market exchange format: Boisvert, Pozo, Remington, NISTIR
+ * 5935. */
 #include "signature/export/export_internal.h"
 
 static void write_mtx(FILE *out, const struct cpl_comm *comm, const char *name)

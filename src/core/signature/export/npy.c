@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NumPy's format, version 1.0 (NEP 1): magic, version, length of the header,
- * the header as a Python dictionary, padded to 64 bytes, numbers. */
+/* NumPy's format, version 1.0 (NEP 1), has a magic number, its version, the length
+ * of the header, the header as a Python dictionary padded to 64 bytes, and the
+ * numbers. */
 #include <string.h>
 
 #include "signature/export/export_internal.h"
 
-/* Little endian, whatever the machine. */
+/* The numbers are little endian on any machine. */
 static void put_double(FILE *out, double value)
 {
 	uint64_t bits;

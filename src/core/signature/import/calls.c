@@ -125,7 +125,7 @@ static int compare(const void *a, const void *b)
 		return x->root < y->root ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	/* sums do not depend on the order of the files then */
+	/* Thus sums do not depend on the order of the files. */
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
@@ -152,7 +152,8 @@ void import_calls_merge(struct import_calls *calls)
 	calls->n = n;
 }
 
-/* What the rank sends, between places; room for group->n + 32. */
+/* This gives what the rank sends, between places of the group; the caller has room
+ * for group->n + 32. */
 static int64_t messages_of(const struct import_call *c,
                            const struct import_group *group,
                            struct cpl_comm_entry *out)

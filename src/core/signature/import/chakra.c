@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chakra execution traces (MLCommons, et_def.proto), a file NAME.RANK.et for
- * each rank: protobuf messages, each behind its length, first GlobalMetadata,
- * then a Node for each operation. Of a Node its type (field 3) and attributes
- * (field 10) are read: sends with comm_dst and comm_size, collectives with
- * comm_type, comm_size (bytes of what a rank puts in) and pg_name, the process
- * group: all ranks with operations of that name, without a name all ranks.
- * Collectives go round rings as in NCCL (see nccl_inspector.c), gathers and
- * scatters by trees from the group's lowest rank.
+ * A Chakra execution trace (MLCommons, et_def.proto) has a file NAME.RANK.et for
+ * each rank. It holds protobuf messages, each behind its length: first
+ * GlobalMetadata, then a Node for each operation. The type (field 3) and attributes
+ * (field 10) of a Node are read: sends have comm_dst and comm_size, collectives
+ * have comm_type, comm_size (the bytes that a rank puts in) and pg_name, the
+ * process group: all ranks with operations of that name, or all ranks if there is
+ * no name. Collectives go round rings as in NCCL (see nccl_inspector.c), gathers
+ * and scatters by trees from the group's lowest rank.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@
 
 #define MAX_BYTES INT64_C(1000000000000000000)
 
-/* A protobuf message, or what is left of it. */
+/* This is a protobuf message, or what is left of it. */
 struct bytes {
 	const unsigned char *p, *end;
 };
 
-/* A field: a number, or a message or text of it. */
+/* This is a field: a number, or a message or text. */
 struct field {
 	int number;
 	uint64_t value; /* wire types 0, 1 and 5 */
@@ -32,7 +32,7 @@ struct field {
 	bool is_text;
 };
 
-/* What of a node's attributes counts; -1: absent. */
+/* These attributes of a node count; -1 means absent. */
 struct node {
 	uint64_t type;
 	int64_t comm_type, comm_size, comm_dst, tensor_size;
@@ -87,7 +87,7 @@ static struct chakra *state_of(struct matrix *out, struct cpl_error *err)
 	return s;
 }
 
-/* The number after the last but one point: "job.12.et" is rank 12. */
+/* This reads the number between the last two points: "job.12.et" is rank 12. */
 static int rank_of(const struct cpl_lines *in, int *rank)
 {
 	const char *base = cpl_path_base(in->source);
@@ -115,7 +115,8 @@ none:
 	                in->source);
 }
 
-/* A varint; false at the end, or where it is longer than 64 bits. */
+/* This reads a varint. It returns false at the end, or where it is longer than 64
+ * bits. */
 static bool take_varint(struct bytes *b, uint64_t *out)
 {
 	*out = 0;
@@ -151,7 +152,7 @@ static bool take_fixed(struct bytes *b, int size, uint64_t *out)
 	return true;
 }
 
-/* The next field; false where there is none that is right. */
+/* This reads the next field, or returns false if no valid one follows. */
 static bool take_field(struct bytes *b, struct field *f)
 {
 	uint64_t key;
@@ -182,7 +183,8 @@ static bool is(const struct bytes *b, const char *text)
 	return (size_t)(b->end - b->p) == n && !memcmp(b->p, text, n);
 }
 
-/* An integer of AttributeProto's oneof; false: of another kind. */
+/* This reads an integer of AttributeProto's oneof, or returns false for another
+ * kind. */
 static bool take_integer(const struct field *f, int64_t *out)
 {
 	switch (f->number) {
@@ -280,7 +282,8 @@ static int put_send(struct cpl_lines *in, int64_t number,
 	return entry_push(&out->list, &e, in->err);
 }
 
-/* The number of the node's process group, to which the rank belongs. */
+/* This returns the number of the node's process group, and notes that the rank
+ * belongs to it. */
 static int group_of(struct chakra *s, const struct node *node, int rank,
                     struct cpl_error *err)
 {
@@ -394,8 +397,8 @@ static int check_files(struct chakra *s, struct matrix *out,
 	return 0;
 }
 
-/* The ranks of each group into rank[], and those calls that go round a ring
- * into the list; the others stay, by places. */
+/* This puts the ranks of each group into rank[], and the calls that go round a ring
+ * into the list. Other calls stay, by places in the group. */
 static int assign_calls(struct chakra *s, struct import_group *group, int *rank,
                         struct matrix *out, struct cpl_error *err)
 {

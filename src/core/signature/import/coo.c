@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* "# ranks N"; any other comment is passed over. */
+/* This reads "# ranks N" and passes over any other comment. */
 static int comment(struct cpl_lines *in, struct matrix *out)
 {
 	int64_t ranks;
@@ -13,7 +13,7 @@ static int comment(struct cpl_lines *in, struct matrix *out)
 	    memcmp(in->p, "ranks", 5))
 		return 0;
 	in->p += 5;
-	/* "# ranks are numbered from 0" states nothing. */
+	/* A comment such as "# ranks are numbered from 0" states nothing. */
 	if (cpl_lines_end(in) ||
 	    ((*in->p < '0' || *in->p > '9') && *in->p != '-'))
 		return 0;
@@ -26,7 +26,7 @@ static int comment(struct cpl_lines *in, struct matrix *out)
 	return 0;
 }
 
-/* *fields: 3, or 4 with messages. */
+/* *fields is 3, or 4 with messages. */
 static int entry(struct cpl_lines *in, struct matrix *out, int *fields)
 {
 	struct cpl_comm_entry e = {0, 0, 0.0, 1.0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * GOAL schedules as LogGOPSim's text has them:
+ * This reads GOAL schedules in the text form of LogGOPSim:
  *
  *	num_ranks 2
  *	rank 0 {
@@ -19,7 +19,7 @@ struct goal {
 	bool comment;
 };
 
-/* Take comments out of the line: what is left is blank there. */
+/* This blanks the comments in the line. */
 static void strip(struct goal *g, char *line)
 {
 	for (char *p = line; *p; p++) {
@@ -54,7 +54,7 @@ static int number(struct cpl_lines *in, const char *what, const char *text,
 	return 0;
 }
 
-/* "10b to 1 tag 3": the rest of a send. */
+/* This reads the rest of a send: "10b to 1 tag 3". */
 static int read_send(struct cpl_lines *in, const struct goal *g, char **rest,
                      struct matrix *out)
 {
@@ -92,7 +92,7 @@ static int begin_rank(struct cpl_lines *in, struct goal *g, char **rest,
 	return 0;
 }
 
-/* One statement; the line is cut into words. */
+/* This reads one statement, and cuts the line into words. */
 static int read_line(struct cpl_lines *in, struct goal *g, char *line,
                      struct matrix *out)
 {
@@ -118,7 +118,7 @@ static int read_line(struct cpl_lines *in, struct goal *g, char *line,
 		g->rank = -1;
 	else if (!strcmp(word, "send"))
 		return read_send(in, g, &rest, out);
-	/* recv, calc, "a requires b", "a irequires b" make no traffic. */
+	/* These make no traffic: recv, calc, "a requires b", "a irequires b". */
 	return 0;
 }
 

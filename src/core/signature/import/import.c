@@ -19,7 +19,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Copy the next field; 0 at the end of the line. */
+/* This copies the next field, or returns 0 at the end of the line. */
 static int field(struct cpl_lines *in, const char *what, char *out, size_t size)
 {
 	size_t n = 0;
@@ -103,7 +103,7 @@ static const struct import_format *find_format(const char *name,
 	return (const struct import_format *)found;
 }
 
-/* "recorded" tells where the numbers came from. */
+/* The text for "recorded" tells where the numbers came from. */
 static char *origin(const char *format, const char *source, const char *lost)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s}", "tool",
@@ -195,7 +195,7 @@ struct import_text {
 	const char *source;
 };
 
-/* All texts into the matrix. */
+/* This reads all texts into the matrix. */
 static int read_all(const struct import_format *f,
                     const struct import_text *text, int n, struct matrix *m,
                     struct cpl_error *err)
@@ -230,7 +230,7 @@ static struct cpl_signature *import(const struct import_text *text, int n,
 		cpl_fail_memory(err);
 		return NULL;
 	}
-	/* Numbers have a point, whatever the process's locale. */
+	/* This numbers have a point, whatever the process's locale is. */
 	before = uselocale(c_locale);
 	rc = read_all(f, text, n, &m, err);
 	uselocale(before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Communication matrices of other tools as signatures of one phase. */
+/* This reads communication matrices of other tools as signatures of one phase. */
 #ifndef CPL_SIGNATURE_IMPORT_H
 #define CPL_SIGNATURE_IMPORT_H
 
@@ -11,10 +11,10 @@
 extern const struct cpl_registry cpl_importers;
 
 /*
- * Read files, or a text, into a signature of that name and application (may be
- * NULL) with one phase "all" of weight 1. What the format tells and a signature
- * does not keep stands in sig->recorded as "left_out". NULL with err
- * "FILE:LINE: reason". O(text + entries log entries).
+ * This reads files, or a text, into a signature of that name and application (may
+ * be NULL) with one phase "all" of weight 1. "left_out" in sig->recorded says what
+ * the format tells and a signature does not keep. It returns NULL with err
+ * "FILE:LINE: reason". It costs O(text + entries log entries).
  *
  *   coo        lines "src dst bytes [messages]" (messages: 1), "#" comments;
  *              "# ranks N" states the ranks, else the largest rank does
@@ -31,8 +31,9 @@ extern const struct cpl_registry cpl_importers;
  *              processes; collectives as rings over their communicator
  *   chakra     execution traces of Chakra, NAME.RANK.et of all ranks; the same
  *
- * openmpi-monitoring, nccl-inspector and chakra come in a file for each process:
- * n files make one matrix. Of the others n is 1. Files may be gzipped.
+ * With openmpi-monitoring, nccl-inspector and chakra there is a file for each
+ * process, and n files make one matrix. For the others n is 1. Files may be
+ * gzipped.
  */
 struct cpl_signature *cpl_signature_import(const char *const *path, int n,
                                            const char *format, const char *name,
@@ -43,8 +44,8 @@ cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *format, const char *name,
                           const char *application, struct cpl_error *err);
 
-/* The same of n entries that somebody else has read from `source`, which are
- * reordered; `lost`: what is left out, or NULL. O(n log n). */
+/* This does the same with n entries, which it reorders, that somebody else has read
+ * from `source`. `lost` says what is left out, or is NULL. It costs O(n log n). */
 struct cpl_signature *
 cpl_signature_import_entries(struct cpl_comm_entry *entry, int64_t n, int ranks,
                              const char *lost, const char *source,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IPM's XML with its table of calls (IPM_LOG=full), a tag a line as IPM 2 writes
- * it:
+ * IPM's XML has a table of calls with IPM_LOG=full, and one tag per line as IPM 2
+ * writes it:
  *
  *	<task ipm_version="2.0.6" ... mpi_rank="0" mpi_size="4" ... >
  *	<hent key="..." call="MPI_Isend" bytes="8192" orank="1" ... count="30" ...>
  *
- * orank is of MPI_COMM_WORLD, bytes of one call. Of collective operations IPM
- * keeps no communicator: they are taken as of all ranks. bytes is what a rank
- * sends (of an all-to-all: to each, of a scatter: what it gets), with counts for
- * each rank the one of its own.
+ * orank counts in MPI_COMM_WORLD, and bytes are of one call. IPM keeps no
+ * communicator of collective operations, so they are taken as of all ranks. bytes
+ * is what a rank sends (to each rank in an all-to-all; what it gets in a scatter),
+ * and where there are counts for each rank it is the one of its own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ struct ipm {
 	bool complete;
 };
 
-/* The value of an attribute of the line's tag into text; false: none. */
+/* This copies the value of an attribute of the line's tag into text, or returns
+ * false if there is none. */
 static bool attribute(const char *line, const char *name, char *text,
                       size_t size)
 {
@@ -101,13 +102,13 @@ static int take_collective(struct cpl_lines *in, const struct import_name *name,
 	                        .bytes = bytes * count,
 	                        .calls = count};
 
-	/* it is the block that the rank gets */
+	/* The bytes are the block that the rank gets. */
 	if (name->operation == IMPORT_REDUCE_SCATTER)
 		c.bytes *= out->ranks;
 	return import_call_push(&ipm->calls, &c, in->err);
 }
 
-/* A line of the table: calls of one size to one rank. */
+/* This reads a line of the table, which has calls of one size to one rank. */
 static int take_calls(struct cpl_lines *in, const char *line, struct ipm *ipm,
                       struct matrix *out)
 {

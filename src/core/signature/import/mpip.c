@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mpiP's report, with the lines of all ranks (its user's guide, "mpiP output"):
+ * This reads mpiP's report with the lines of all ranks (its user's guide, "mpiP
+ * output"):
  *
  *	@ MPI Task Assignment      : 0 host
  *	@--- Callsite Time statistics (all, milliseconds): 4 ---
@@ -10,9 +11,9 @@
  *	Name              Site Rank   Count       Max      Mean       Min       Sum
  *	Allreduce            1    0       3        80        80        80      240
  *
- * It tells no partners: messages to one rank cannot be placed. The collective
- * operations of a call site are taken as of all ranks that call there, rooted
- * ones with the lowest of them as the root.
+ * It tells no partners, so messages to one rank cannot be assigned. A collective
+ * operation of a call site is taken as one of all ranks that call there, and the
+ * lowest of them is the root if it has one.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,12 +26,12 @@
 
 enum section { OTHER, TIMES, SENT, CONCISE };
 
-/* Rank `rank` calls at `site`. */
+/* The rank `rank` calls at `site`. */
 struct caller {
 	int site, rank;
 };
 
-/* A line of the sent sizes. */
+/* This is a line of the sent sizes. */
 struct mpip_sent {
 	const struct import_name *name;
 	struct caller at;
@@ -113,7 +114,7 @@ static int take_sent(struct cpl_lines *in, struct report *r,
 	return 0;
 }
 
-/* "Allreduce 1 0 3 ...": of times or sizes. */
+/* This reads "Allreduce 1 0 3 ...", a row of times or sizes. */
 static int take_row(struct cpl_lines *in, struct report *r)
 {
 	const struct import_name *name;
@@ -162,8 +163,8 @@ static int compare(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Callers sorted, each once; the ranks of a site are its group, group[site].
- */
+/* This sorts the callers and keeps each once. The ranks of a site become its group,
+ * group[site]. */
 static void make_groups(struct report *r, int *rank, struct import_group *group)
 {
 	int64_t n = 0;
@@ -184,12 +185,12 @@ static void make_groups(struct report *r, int *rank, struct import_group *group)
 	}
 }
 
-/* The bytes of a call as struct import_call has them. */
+/* This gives the bytes of a call as struct import_call has them. */
 static double bytes_of(const struct mpip_sent *s, int n)
 {
 	enum import_operation operation = s->name->operation;
 
-	/* of these mpiP adds up what is for each rank */
+	/* For these, mpiP adds up what is sent to each rank. */
 	if (s->name->vector && (operation == IMPORT_ALLTOALL ||
 	                        operation == IMPORT_SCATTER))
 		return s->bytes / n;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Matrix Market exchange format: Boisvert, Pozo, Remington, NISTIR 5935. */
+/* This reads the Matrix Market exchange format: Boisvert, Pozo, Remington, NISTIR
+ * 5935. */
 #include "signature/import/import_internal.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ static int banner(struct cpl_lines *in, struct mtx_header *h)
 	return 0;
 }
 
-/* The next line that is neither blank nor a comment. */
+/* This moves to the next line that is neither blank nor a comment. */
 static int data_line(struct cpl_lines *in)
 {
 	while (cpl_lines_next(in))

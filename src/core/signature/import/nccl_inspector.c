@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON lines of NCCL's Inspector (and RCCL's), a file for each process:
+ * This reads JSON lines of NCCL's Inspector (and RCCL's), a file for each process:
  *
  *	{"header": {"id": "0x7f8c", "rank": 2, "n_ranks": 8, ...},
  *	 "metadata": {"hostname": "gpu01", "pid": 4711, ...},
  *	 "coll_perf": {"coll": "AllReduce", "coll_msg_size_bytes": 4096, ...}}
  *
- * or "p2p_perf" with "p2p", "p2p_peer" and "p2p_msg_size_bytes". Ranks are
- *those of a communicator; who a process is in the job follows from a
- *communicator that has all of them, else processes count in the order of the
- *files. Collectives are taken as rings, whatever tree the library chose: of n
- *ranks, each sends its next one 2 (n - 1) / n of an AllReduce's size, (n - 1)
- *times an AllGather's or ReduceScatter's, (n - 1) / n of a Broadcast's or
- *Reduce's, whose root the records do not tell; an AlltoAll is (n - 1) messages.
+ * or "p2p_perf" with "p2p", "p2p_peer" and "p2p_msg_size_bytes". Ranks are those of
+ * a communicator. A communicator that has all processes tells who each is in the
+ * job; without one they count in the order of the files. Collectives are taken as
+ * rings, whatever tree the library chose: of n ranks, each sends the next one 2 (n
+ * - 1) / n of an AllReduce's size, (n - 1) times an AllGather's or ReduceScatter's,
+ * and (n - 1) / n of a Broadcast's or Reduce's, whose root the records do not tell;
+ * an AlltoAll is (n - 1) messages.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@
 #include "signature/import/calls.h"
 
 struct communicator {
-	int ranks, first; /* its slots: first .. first + ranks - 1 */
+	int ranks, first; /* its slots are first .. first + ranks - 1 */
 };
 
-/* A slot is a rank of a communicator: entries go from slot to slot until all
+/* A slot is a rank of a communicator. Entries go from slot to slot until all
  * processes are known. */
 struct nccl_inspector {
 	json_t *process; /* "HOST PID" -> number */
@@ -71,7 +71,8 @@ static struct nccl_inspector *state_of(struct matrix *out,
 	return s;
 }
 
-/* The number of a key, a new one where it is new; -1 with err: memory. */
+/* This returns the number of a key, which may be a new one, or -1 with err when
+ * memory is out. */
 static int number_of(json_t *table, const char *key, struct cpl_error *err)
 {
 	const json_t *known = json_object_get(table, key);
@@ -128,7 +129,7 @@ static int integer(struct cpl_lines *in, const json_t *object, const char *key,
 	return 0;
 }
 
-/* Which communicator and rank a record is of; notes whose it is. */
+/* This finds the communicator and rank of a record, and notes its process. */
 static int assign_record(struct cpl_lines *in, struct nccl_inspector *s,
                          const json_t *record,
                          const struct communicator **communicator, int *rank)
@@ -206,7 +207,7 @@ static int read_collective(struct cpl_lines *in, const json_t *perf,
 	return entry_push(&out->list, &e, in->err);
 }
 
-/* A send; its receive is told by the other side. */
+/* This reads a send; the other side tells of its receive. */
 static int read_send(struct cpl_lines *in, const json_t *perf,
                      const struct communicator *c, int rank, struct matrix *out)
 {
@@ -239,7 +240,7 @@ static int read_record(struct cpl_lines *in, const json_t *record,
 		return -1;
 	if (!json_is_object(record))
 		return cpl_lines_fail(in, "is not a JSON object");
-	/* Marks between dumps and the like. */
+	/* Such records mark the time between dumps and the like. */
 	if (!collective && !send)
 		return 0;
 	if (assign_record(in, s, record, &c, &rank))
@@ -269,7 +270,7 @@ static int read_nccl(struct cpl_lines *in, struct matrix *out)
 	return 0;
 }
 
-/* rank[process]: by a communicator of all, or as they came. */
+/* rank[process] comes from a communicator of all processes, or from their order. */
 static void number_processes(const struct nccl_inspector *s, int n, int *rank)
 {
 	for (int p = 0; p < n; p++)
@@ -285,7 +286,7 @@ static void number_processes(const struct nccl_inspector *s, int n, int *rank)
 	}
 }
 
-/* Every rank of every communicator has to be known. */
+/* This checks that every rank of every communicator is known. */
 static int check_slots(const struct nccl_inspector *s, struct cpl_error *err)
 {
 	const char *id;

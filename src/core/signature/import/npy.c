@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NumPy's format, versions 1.0 to 3.0 (NEP 1): magic, version, length of the
- * header, the header as a Python dictionary, numbers. */
+/* NumPy's format, versions 1.0 to 3.0 (NEP 1), has a magic number, its version, the
+ * length of the header, the header as a Python dictionary, and the numbers. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "signature/import/import_internal.h"
 
-/* A kind of numbers: "<f8". */
+/* This is a kind of numbers such as "<f8". */
 struct npy_numbers {
 	char kind; /* 'f', 'i', 'u' or 'b' */
 	bool big;  /* endian */
@@ -21,7 +21,7 @@ static int fail(const struct cpl_lines *in, const char *why)
 	return cpl_fail(in->err, "%s: %s", in->source, why);
 }
 
-/* The value of a key in the header, behind its colon; NULL: not there. */
+/* This returns the value of a key behind its colon in the header, or NULL. */
 static const char *value_of(const char *header, const char *key)
 {
 	char quoted[32];
@@ -58,7 +58,7 @@ static int read_kind(const struct cpl_lines *in, const char *header,
 	return 0;
 }
 
-/* "(N, N)" */
+/* This reads "(N, N)". */
 static int read_shape(const struct cpl_lines *in, const char *header,
                       int *ranks)
 {
@@ -101,7 +101,7 @@ static double number(const unsigned char *at, const struct npy_numbers *n)
 	return (double)bits;
 }
 
-/* Behind the header; by_columns: Fortran's order. */
+/* This reads the numbers behind the header; by_columns means Fortran's order. */
 static int read_numbers(const struct cpl_lines *in, const unsigned char *at,
                         const struct npy_numbers *n, bool by_columns,
                         struct matrix *out)
@@ -130,7 +130,7 @@ static int read_numbers(const struct cpl_lines *in, const unsigned char *at,
 	return 0;
 }
 
-/* The header's length and where it begins. */
+/* This finds the header's length and where it begins. */
 static int find_header(const struct cpl_lines *in, size_t *length,
                        const unsigned char **begin)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What Open MPI writes with --mca pml_monitoring_enable, a file for each rank:
+ * Open MPI writes this with --mca pml_monitoring_enable, a file for each rank:
  *
  *	# POINT TO POINT
  *	I	0	1	1024 bytes	3 msgs sent	0,0,...
  *
  * I and E are messages from the first rank to the second, of the library itself
  * (collectives among them) and of the program, or both together. S is what the
- * first rank put there by one-sided operations, R what it got from there. C, D,
- * O2A, A2O and A2A sum up calls of collectives, whose messages are among the
- * others.
+ * first rank put there by one-sided operations, and R is what it got from there. C,
+ * D, O2A, A2O and A2A sum up calls of collectives, whose messages are counted
+ * above.
  */
 #include <string.h>
 
 #include "signature/import/import_internal.h"
 
-/* A number and its unit: 1, 0 where one of them is missing, -1 with err. */
+/* This reads a number and its unit. It returns 1, or 0 where one of them is
+ * missing, or -1 with err. */
 static int amount(struct cpl_lines *in, const char *what, const char *unit,
                   double *out)
 {

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 
-/* libotf2 says what is wrong here; the first is the cause. */
+/* libotf2 says here what is wrong, and its first message names the cause. */
 static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line,
                                const char *function, OTF2_ErrorCode error,
                                const char *format, va_list args)
@@ -23,8 +23,8 @@ static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line,
 	return error;
 }
 
-/* Local definitions map numbers of events to global ones, and correct clocks. A
- * location need have none. */
+/* Local definitions map numbers of events to global ones and correct clocks. A
+ * location need not have any. */
 static int map_location(struct otf2_archive *a, OTF2_LocationRef location)
 {
 	OTF2_ErrorCode error;

@@ -173,7 +173,7 @@ const struct otf2_group *cpl_otf2_group_of_window(const struct otf2_archive *a,
 	return comm < 0 ? NULL : cpl_otf2_group_of(a, (uint64_t)comm);
 }
 
-/* Without an error. */
+/* This is cpl_otf2_world_rank without an error. */
 static int world_rank(const struct otf2_archive *a, const struct otf2_group *g,
                       uint32_t of)
 {
@@ -244,7 +244,7 @@ static int resolve_group(struct otf2_archive *a, struct otf2_group *g)
 	return 0;
 }
 
-/* Ranks of communicators, names of functions. */
+/* This resolves the ranks of communicators and the names of functions. */
 static int resolve(struct otf2_archive *a)
 {
 	if (a->world < 0 || !a->group[a->world].n)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * One execution of a collective operation as the messages of a stated
- * algorithm (Thakur, Rabenseifner, Gropp, IJHPCA 2005; Jain 2016, ch. 8).
- * `bytes` is a rank's block in scatter, gather, allgather and alltoall, and
- * the whole vector in broadcast, reduce, reduce-scatter and allreduce.
- */
+/* One execution of a collective operation becomes the messages of a stated
+ * algorithm (Thakur, Rabenseifner, Gropp, IJHPCA 2005; Jain 2016, ch. 8). `bytes`
+ * is a rank's block in scatter, gather, allgather and alltoall, and the whole
+ * vector in broadcast, reduce, reduce-scatter and allreduce. */
 #include "signature/pattern/pattern.h"
 
 #include <stdio.h>
@@ -12,7 +10,7 @@
 
 #include "base/json.h"
 
-/* Rank counted from the root, and back. */
+/* These number ranks from the root, and back. */
 static int from_root(const struct pattern *p, int rank)
 {
 	return (int)(((int64_t)rank - p->root + p->ranks) % p->ranks);
@@ -23,7 +21,7 @@ static int to_rank(const struct pattern *p, int64_t v)
 	return (int)((v + p->root) % p->ranks);
 }
 
-/* The span of v's subtree: its lowest bit, for the root all of the tree. */
+/* The span of v's subtree is its lowest bit; the root's is the whole tree. */
 static int64_t span(const struct pattern *p, int v)
 {
 	int64_t bit = 1;
@@ -40,8 +38,8 @@ static int64_t put_entry(struct cpl_comm_entry *out, int64_t n, int from,
 	return n + 1;
 }
 
-/* One step of an algorithm: messages of the size whole + block * (ranks that
- * they are for), in units of "bytes" or of a rank's share of them. */
+/* This is one step of an algorithm. Its messages have the size whole + block *
+ * (ranks that they are for), in units of "bytes" or of a rank's share of them. */
 struct pattern_step {
 	pattern_put *put;
 	int whole, block;
@@ -53,7 +51,7 @@ static double size_of(const struct pattern_step *step, double unit,
 	return step->whole * unit + step->block * unit * (double)ranks;
 }
 
-/* To the children in the tree. */
+/* This sends to the children in the tree. */
 static int64_t down(const struct pattern *p, int rank,
                     const struct pattern_step *step, double unit,
                     struct cpl_comm_entry *out, int64_t n)
@@ -72,7 +70,7 @@ static int64_t down(const struct pattern *p, int rank,
 	return n;
 }
 
-/* To the parent. */
+/* This sends to the parent. */
 static int64_t up(const struct pattern *p, int rank,
                   const struct pattern_step *step, double unit,
                   struct cpl_comm_entry *out, int64_t n)
@@ -86,7 +84,7 @@ static int64_t up(const struct pattern *p, int rank,
 	                 size_of(step, unit, size < bit ? size : bit), 1.0);
 }
 
-/* `whole` times round the ring. */
+/* This goes round the ring `whole` times. */
 static int64_t ring(const struct pattern *p, int rank,
                     const struct pattern_step *step, double unit,
                     struct cpl_comm_entry *out, int64_t n)
@@ -121,12 +119,12 @@ static int64_t doubling(const struct pattern *p, int rank,
 
 enum {
 	ROOTED = 1,
-	POWER = 2,  /* the ranks are one of two */
+	POWER = 2,  /* the ranks are a power of two */
 	SHARES = 4, /* the unit is bytes / ranks */
 };
 
-/* Entries of a row: of a tree or by doubling at most 32, with all ranks, or by
- * "dims". */
+/* A row has at most 32 entries in a tree or by doubling; else one for each rank, or
+ * as many as "dims" says. */
 enum { FEW = 32, ALL = 0, TIERS = -1 };
 
 static const struct algorithm {
@@ -158,7 +156,7 @@ static const struct algorithm {
          ROOTED | SHARES,
          {{pairwise, 0, 0}, {up, 0, 1}}},
         {"reduce-scatter", "pairwise", ALL, SHARES, {{pairwise, 0, 0}}},
-        /* Reduce-scatter round the ring, then allgather. */
+        /* A reduce-scatter round the ring is followed by an allgather. */
         {"allreduce", "ring", 1, SHARES, {{ring, 2, 0}}},
         {"allreduce", "recursive-doubling", FEW, POWER, {{doubling, 1, 0}}},
         {"allreduce", "double-tree", FEW, 0, {{pattern_double_tree, 0, 0}}},
@@ -175,7 +173,7 @@ static void add_word(char *list, size_t size, const char *word)
 	snprintf(list + n, size - n, "%s%s", n ? ", " : "", word);
 }
 
-/* The algorithms of an operation stand beside each other. */
+/* The algorithms of an operation stand next to each other in the table. */
 static int find(const char *operation, const char *name, struct cpl_error *err)
 {
 	char operations[160] = "", names[160] = "";
@@ -210,7 +208,7 @@ static int take_text(const json_t *params, const char *key, const char **out,
 	return rc < 0 ? -1 : 0;
 }
 
-/* "dims": groups, nodes of a group, ranks of a node. */
+/* "dims" has groups, nodes of a group and ranks of a node. */
 static int take_tiers(const json_t *params, struct pattern *p,
                       struct cpl_error *err)
 {
@@ -286,7 +284,7 @@ int64_t pattern_collective_row(const char *operation, const char *algorithm,
 	return row(&p, rank, out);
 }
 
-/* The least power of two that is not below the ranks. */
+/* This is the least power of two that is not below the ranks. */
 static int64_t width(const struct pattern *p)
 {
 	int64_t n = 1;
@@ -296,8 +294,8 @@ static int64_t width(const struct pattern *p)
 	return n;
 }
 
-/* Both ends of the tree's edges of length bit: v, which is a multiple of 2 *
- * bit, and v + bit. */
+/* This gives both ends of the tree's edges of length bit: v, which is a multiple of
+ * 2 * bit, and v + bit. */
 static struct cpl_exchange tree_round(const struct pattern *p, int rank,
                                       const struct pattern_step *step,
                                       double unit, int64_t bit)
@@ -323,7 +321,7 @@ static struct cpl_exchange tree_round(const struct pattern *p, int rank,
 	return x;
 }
 
-/* 0: the step has no order. */
+/* This is 0 if the step has no order. */
 static int64_t step_rounds(const struct pattern *p,
                            const struct pattern_step *step)
 {

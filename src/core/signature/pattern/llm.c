@@ -63,7 +63,7 @@ static int take_grid(const json_t *params, struct pattern *p,
 	return 0;
 }
 
-/* The sizes of the model, as they are in the object. */
+/* These are the sizes of the model as they are in the object. */
 struct sizes {
 	int layers, hidden, sequence, micro_batch, micro_batches, vocabulary;
 	int element, gradient, experts, top_k;
@@ -109,7 +109,7 @@ static int take_sizes(const json_t *params, const struct pattern_llm *m,
 	return 0;
 }
 
-/* What a rank sends in a ring of n for an all-reduce of so many bytes. */
+/* In a ring of n, this is what a rank sends for an all-reduce of so many bytes. */
 static double ring_bytes(double bytes, int n)
 {
 	return 2.0 * (n - 1) / n * bytes;
@@ -161,8 +161,8 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	            m->expert + m->expert_gradients >
 	    SIGNATURE_MAX_AMOUNT / 4)
 		return cpl_fail(err, "a rank sends more than 1e18 bytes");
-	/* Rings of tensor, data and experts; stages before and behind; the
-	 * other end of the embedding. */
+	/* These are rings of tensor, data and experts, the stages before and
+	 * behind, and the other end of the embedding. */
 	p->max_degree = 6 + (m->ep - 1);
 	return 0;
 }
@@ -176,14 +176,14 @@ static int64_t put_entry(struct cpl_comm_entry *out, int64_t n, int from,
 	return n + 1;
 }
 
-/* The rank at these places of the grid. */
+/* This is the rank at these coordinates of the grid. */
 static int rank_at(const struct pattern_llm *m, int t, int d, int stage)
 {
 	return t + m->tp * (d + m->dp * stage);
 }
 
-/* To the stages behind (forward) and before (backward): round with chunks,
- * which the last stage hands on one time less. */
+/* A rank sends to the stages behind (forward) and before (backward), and round with
+ * chunks, which the last stage hands on one time less. */
 static int64_t stages(const struct pattern_llm *m, int rank, int t, int d,
                       int stage, struct cpl_comm_entry *out, int64_t n)
 {

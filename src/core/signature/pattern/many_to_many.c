@@ -16,7 +16,7 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	return 0;
 }
 
-/* Ranks from one to the next along the axis. */
+/* This is the distance of ranks that are next to each other along the axis. */
 static int axis_stride(const struct pattern *p)
 {
 	int stride = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NAS Parallel Benchmarks, MPI, version 3.3: point-to-point traffic of a whole
- * run with its warm-up iteration. */
+/* This is the point-to-point traffic of the NAS Parallel Benchmarks, MPI, version
+ * 3.3, for a whole run with its warm-up iteration. */
 #include "signature/pattern/pattern.h"
 
 #include "base/json.h"
@@ -13,7 +13,8 @@ struct npb_class {
 
 static const char *const keys[] = {"type", "class", "ranks", NULL};
 
-/* "class", a letter of the table (which ends with letter 0), and "ranks". */
+/* This reads "class", a letter of the table (which ends with letter 0), and
+ * "ranks". */
 static int take_class(const json_t *params, const struct npb_class *table,
                       struct pattern *p, struct cpl_error *err)
 {
@@ -35,16 +36,14 @@ static int take_class(const json_t *params, const struct npb_class *table,
 	                letter ? "is not known" : "is missing", letters);
 }
 
-/* Points of block `i` of `blocks`: the first ones get what is left over. */
+/* Of `blocks` blocks the first ones get the points that are left over. */
 static int extent_of(int size, int blocks, int i)
 {
 	return size / blocks + (i < size % blocks);
 }
 
-/*
- * LU: a grid of row + rows * column ranks over the first two axes (proc_grid.f,
- * neighbors.f, exchange_1.f to exchange_6.f).
- */
+/* LU has a grid of row + rows * column ranks over the first two axes (proc_grid.f,
+ * neighbors.f, exchange_1.f to exchange_6.f). */
 static const struct npb_class lu_classes[] = {
         {'S', 12, 50},   {'W', 33, 300},  {'A', 64, 250},   {'B', 102, 250},
         {'C', 162, 250}, {'D', 408, 300}, {'E', 1020, 300}, {0, 0, 0},
@@ -77,10 +76,9 @@ static int parse_lu(const json_t *params, struct pattern *p,
 	return 0;
 }
 
-/*
- * One neighbour: `line` is the block along the shared side, `blocks` how many
- * there are. `down`: towards lower indexes, which the sums at the end take.
- */
+/* This is the traffic to one neighbour. `line` is the block along the shared side,
+ * and `blocks` is their number. `down` means towards lower indexes, which the sums
+ * at the end take. */
 static struct cpl_comm_entry neighbour(const struct pattern *p, int from,
                                        int to, int line, int blocks, bool down,
                                        int halo)
@@ -132,10 +130,8 @@ const struct pattern_type pattern_npb_lu = {
         .row = row_lu,
 };
 
-/*
- * BT: multi-partition over a square of ranks p = i + side * j, each with
- * `side` cells on a diagonal (make_set.f, copy_faces.f, x_solve.f).
- */
+/* BT has a multi-partition over a square of ranks p = i + side * j, each with
+ * `side` cells on a diagonal (make_set.f, copy_faces.f, x_solve.f). */
 static const struct npb_class bt_classes[] = {
         {'S', 12, 60},   {'W', 24, 200},  {'A', 64, 200},   {'B', 102, 200},
         {'C', 162, 200}, {'D', 408, 250}, {'E', 1020, 250}, {0, 0, 0},
@@ -163,8 +159,8 @@ static int parse_bt(const json_t *params, struct pattern *p,
 	return 0;
 }
 
-/* Points of all faces of the rank's cells towards one side of one axis, where
- * the grid goes on there. */
+/* These are the points of all faces of the rank's cells towards one side of one
+ * axis where the grid goes on. */
 static double face_points(const struct pattern *p, int i, int j, int axis,
                           bool up)
 {
@@ -186,7 +182,7 @@ static double face_points(const struct pattern *p, int i, int j, int axis,
 static int64_t row_bt(const struct pattern *p, int rank,
                       struct cpl_comm_entry *out)
 {
-	/* How far the successor of each axis is, in i and j. */
+	/* The steps lead to the successor of each axis, in i and j. */
 	static const int step[3][2] = {{1, 0}, {0, 1}, {-1, 1}};
 	int side = p->dim[0], i = rank % side, j = rank / side;
 	double cell = p->npb_size / side + 1.0;
@@ -201,8 +197,8 @@ static int64_t row_bt(const struct pattern *p, int rank,
 			int sign = up ? 1 : -1;
 			int x = (i + sign * step[axis][0] + side) % side;
 			int y = (j + sign * step[axis][1] + side) % side;
-			/* Forward: blocks and right-hand sides; back: only
-			 * the latter. */
+			/* Blocks and right-hand sides go forward, and only the
+			 * latter back. */
 			double words = up ? 30.0 : 5.0;
 
 			out[n++] = (struct cpl_comm_entry){

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/random.h"
 
-/* One random cycle through all ranks: nobody sends to itself. */
+/* One random cycle goes through all ranks, so that nobody sends to itself. */
 static int random_cycle(struct pattern *p, struct cpl_error *err)
 {
 	int *order = malloc((size_t)p->ranks * sizeof(*order));

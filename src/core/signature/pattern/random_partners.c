@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* umesh and spread (Jain 2016, 3.2.3) differ in how far partners may be. */
+/* umesh and spread (Jain 2016, 3.2.3) differ in how far away partners may be. */
 #include "signature/pattern/pattern.h"
 
 #include "base/json.h"
@@ -52,11 +52,10 @@ static int parse_umesh(const json_t *params, struct pattern *p,
 	return parse_spread(params, p, err);
 }
 
-/*
- * Offsets in the window that a row has taken. Few are looked for in a list, and
- * most of the time not even there: a bit for each of 64 kinds of offsets tells
- * that none of that kind is. Many are kept in a table with open addressing.
- */
+/* These are the offsets in the window that a row has taken. A few are kept in a
+ * list, which mostly need not be searched: there is a bit for each of 64 kinds of
+ * offsets, and it tells when none of that kind was taken. Many are kept in a table
+ * with open addressing. */
 #define FEW 48
 #define TABLE (2 * PATTERN_MAX_DEGREE)
 
@@ -66,7 +65,7 @@ struct few_draws {
 	int list[FEW];
 };
 
-/* False when it is taken already. */
+/* This returns false when the offset is taken already. */
 static inline bool take_few(struct few_draws *few, int offset)
 {
 	uint64_t kind = UINT64_C(1) << (offset & 63);
@@ -93,7 +92,7 @@ static bool take_many(int *table, int offset)
 	return true;
 }
 
-/* One row while it is drawn; offsets leave the rank itself out. */
+/* This is one row while it is drawn; offsets leave out the rank itself. */
 struct draw {
 	uint64_t key;
 	int64_t low, window, degree;
@@ -110,8 +109,8 @@ static inline void put_entry(const struct draw *d, int offset,
 	                               d->bytes, 1.0};
 }
 
-/* Floyd's sample without replacement: draw j of the window's first j + 1, or
- * where that is taken already the last of these. */
+/* Floyd's sample without replacement takes draw j of the window's first j + 1, or
+ * the last of these where that is taken already. */
 static inline int pick(const struct draw *d, int64_t n)
 {
 	uint64_t first = (uint64_t)(d->window - d->degree + n + 1);

@@ -35,7 +35,7 @@ static int take_shape(const json_t *params, struct pattern *p,
 	                p->points, p->n_dims);
 }
 
-/* A number, or [face, edge, corner]. */
+/* This reads a number, or [face, edge, corner]. */
 static int take_bytes(const json_t *params, struct pattern *p,
                       struct cpl_error *err)
 {
@@ -69,7 +69,7 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 	return 0;
 }
 
-/* Rank at the offset, or -1 past a border. */
+/* This returns the rank at the offset, or -1 past a border. */
 static int neighbour(const struct pattern *p, const int *at, const int *offset)
 {
 	int rank = 0;
@@ -87,7 +87,8 @@ static int neighbour(const struct pattern *p, const int *at, const int *offset)
 	return rank;
 }
 
-/* Neighbours along the axes only, without looking at all 3^n offsets. */
+/* This finds the neighbours along the axes only, without looking at all 3^n
+ * offsets. */
 static int64_t faces(const struct pattern *p, int rank,
                      struct cpl_comm_entry *out)
 {
@@ -117,7 +118,7 @@ static int64_t faces(const struct pattern *p, int rank,
 	return n;
 }
 
-/* Inside a line along the last axis all ranks are. */
+/* All ranks inside a line along the last axis are alike. */
 static int alike(const struct pattern *p, int rank)
 {
 	int length = p->dim[p->n_dims - 1], x = rank % length;

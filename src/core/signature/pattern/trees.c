@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * All-reduce by the double binary tree of NCCL (Sanders, Speck, Traeff 2009;
- * Jeaugey 2019), each tree with half of the data, and by Bine butterflies (De
- * Sensi et al. 2025, after Swing, 2024).
- */
+/* These all-reduces use the double binary tree of NCCL (Sanders, Speck, Traeff
+ * 2009; Jeaugey 2019), where each tree has half of the data, or Bine butterflies
+ * (De Sensi et al. 2025, after Swing, 2024). */
 #include "signature/pattern/pattern.h"
 
-/* The parent in the tree of n whose odd numbers are leaves; -1: of 0. */
+/* This is the parent in the tree of n whose odd numbers are leaves; -1 for 0. */
 static int64_t parent(int64_t v, int64_t n)
 {
 	int64_t bit = v & -v, up = (v ^ bit) | bit << 1;
@@ -16,8 +14,9 @@ static int64_t parent(int64_t v, int64_t n)
 	return up < n ? up : v ^ bit;
 }
 
-/* A rank's number in the other tree, where leaves of the first are inner: of
- * an even number of ranks it is the mirror image, else shifted by one. */
+/* This is a rank's number in the other tree, where leaves of the first are inner
+ * nodes. The other tree is the mirror image for an even number of ranks, else it is
+ * shifted by one. */
 static int64_t other(int64_t v, int64_t n, bool back)
 {
 	if (n % 2 == 0)
@@ -49,7 +48,7 @@ static int64_t tree(int rank, int64_t v, int64_t n_ranks, bool second,
 	return n;
 }
 
-/* Up to be reduced, down with the sum. */
+/* The data goes up to be reduced, and the sum comes down. */
 int64_t pattern_double_tree(const struct pattern *p, int rank,
                             const struct pattern_step *step, double unit,
                             struct cpl_comm_entry *out, int64_t n)
@@ -61,9 +60,9 @@ int64_t pattern_double_tree(const struct pattern *p, int rank,
 	            unit / 2, out, n);
 }
 
-/* Reduce-scatter, nearest partners first with most, and allgather back. In step
- * i even ranks meet the rank (1 - (-2)^(i+1)) / 3 further on, odd ones that
- * much before. */
+/* A reduce-scatter, with most data for the nearest partners, comes before an
+ * allgather back. In step i even ranks meet the rank (1 - (-2)^(i+1)) / 3 after
+ * them, and odd ones the rank as far before them. */
 int64_t pattern_bine(const struct pattern *p, int rank,
                      const struct pattern_step *step, double unit,
                      struct cpl_comm_entry *out, int64_t n)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Collectives in two tiers (Jain 2016, 8.1): inside groups of nodes and over
- * the links between groups. dim[] is groups, nodes of a group, ranks of a
- * node; the link from group A to group B is on node B mod nodes of A. A node's
- * first rank speaks for it.
- */
+/* Collectives in two tiers (Jain 2016, 8.1) go inside groups of nodes and over the
+ * links between groups. dim[] has groups, nodes of a group, and ranks of a node.
+ * The link from group A to group B is on node B mod nodes of A. A node's first rank
+ * speaks for it. */
 #include "signature/pattern/pattern.h"
 
 struct position {
@@ -42,7 +40,7 @@ static int first_rank(const struct position *at, int group, int node)
 	return (group * at->nodes + node) * at->cores;
 }
 
-/* To the group's other ends of the links on this node. */
+/* This sends to the group's other ends of the links on this node. */
 static int64_t cross(const struct position *at, int rank,
                      struct cpl_comm_entry *out, int64_t n)
 {
@@ -70,8 +68,8 @@ int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
 
 	if (rank % at.cores)
 		return n;
-	/* The root's group passes on what is for others; each other group has
-	 * its share at the node that the link from the root's ends at. */
+	/* The root's group passes on the shares of the others. Each other group has
+	 * its share at the node where the link from the root's group ends. */
 	for (int to = 0; to < at.nodes && at.node == 0; to++) {
 		int links = at.group ? 0 : links_of(p, 0, to);
 
@@ -97,8 +95,8 @@ int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
 		                                   p->bytes[0], 1};
 		return n;
 	}
-	/* The own block to all nodes of the group, the own group's over the
-	 * links, and what comes over those to all nodes of the group. */
+	/* A rank sends its own block to all nodes of the group, the group's blocks
+	 * over the links, and what comes over these to all nodes of the group. */
 	for (int to = 0; to < at.nodes; to++)
 		if (to != at.node)
 			out[n++] = (struct cpl_comm_entry){

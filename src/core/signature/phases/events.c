@@ -34,7 +34,8 @@ static int truncated(struct event_reader *r)
 	                r->name);
 }
 
-/* How many items of at least `bytes` bytes each may still come, as an int. */
+/* This returns how many items of at least `bytes` bytes each may still come, as an
+ * int. */
 static int64_t get_count(struct event_reader *r, int bytes)
 {
 	uint64_t n = cpl_get_number(&r->in);
@@ -54,7 +55,7 @@ static void *get_array(struct event_reader *r, int64_t n, size_t size)
 	return array;
 }
 
-/* A number below n, which may be 0. */
+/* This reads a number below n, which may be 0. */
 static int get_index(struct event_reader *r, int n)
 {
 	int i = cpl_get_int(&r->in, n ? n - 1 : 0);
@@ -114,7 +115,7 @@ static int read_head(struct event_reader *r)
 	return r->in.bad ? truncated(r) : 0;
 }
 
-/* Rows of a table behind those that are there. */
+/* This reads rows of a table behind those that are there. */
 static int read_total(struct event_reader *r, struct cpl_run_rank *rank,
                       bool inward)
 {
@@ -238,7 +239,7 @@ static struct cpl_run_node *add_node(struct event_reader *r,
 	return &rank->node[n];
 }
 
-/* n elements of a body, or of the top. */
+/* This reads n elements of a body, or of the top. */
 static int read_nodes(struct event_reader *r, struct cpl_run_rank *rank,
                       int64_t n, int depth)
 {
@@ -301,7 +302,7 @@ static int read_section(struct event_reader *r)
 	struct cpl_run_events *e = r->events;
 	struct cpl_run_rank *more, *rank;
 
-	/* One in memory is far larger than in the file. */
+	/* One rank in memory is far larger than in the file. */
 	if (e->n == e->ranks)
 		return bad(r, "more ranks than there are");
 	if (!(e->n & (e->n - 1))) { /* full at powers of two */
@@ -333,7 +334,7 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Sections in order, none twice. */
+/* The sections come in order, and none comes twice. */
 static int finish(struct cpl_run_events *e, const char *name,
                   struct cpl_error *err)
 {
@@ -394,7 +395,7 @@ static struct cpl_run_events *read_one(const char *path, struct cpl_error *err)
 	return e;
 }
 
-/* The ranks of `part` to those of e; part is freed. */
+/* This moves the ranks of `part` to those of e, and frees part. */
 static int take_ranks(struct cpl_run_events *e, struct cpl_run_events *part,
                       const char *path, struct cpl_error *err)
 {

@@ -15,14 +15,14 @@
 #define SAME_COMPUTE 1e-4 /* seconds */
 #define LEAST_ROUNDS 2    /* of a run, to be a phase */
 
-/* A phase while ranks are brought together. */
+/* This is a phase while ranks are brought together. */
 struct candidate {
 	uint64_t functions;
 	double weight; /* of the rank that had it first */
 	int parent;
 	int rank; /* the last one that has it */
 	double time;
-	int phase; /* in the result, or that of whom it goes to */
+	int phase; /* in the result; or that of the candidate it goes to */
 	bool own;
 };
 
@@ -77,7 +77,7 @@ static bool alike(double a, double b, double factor)
 	return a <= b * factor && b <= a * factor;
 }
 
-/* Nodes from a on are rounds of those from b on. */
+/* The nodes from a on are rounds of those from b on. */
 static void take_as(const struct cpl_run_rank *rank,
                     struct phase_rank_segments *s, int64_t a, int64_t b)
 {
@@ -85,7 +85,7 @@ static void take_as(const struct cpl_run_rank *rank,
 		s->as_node[a + i] = b + i;
 }
 
-/* An event of a rank into segment `in`. */
+/* This puts an event of a rank into segment `in`. */
 static void add_event(const struct cpl_run_rank *rank, const uint64_t *shape,
                       struct phase_rank_segments *s, int64_t i, int in)
 {
@@ -104,8 +104,8 @@ static void add_event(const struct cpl_run_rank *rank, const uint64_t *shape,
 	g->communication += node->duration;
 }
 
-/* Nodes [from, to) of a rank into segment `in`, and their loops; many: one around
- * them has min_rounds. */
+/* This puts the nodes [from, to) of a rank into segment `in`, and splits off their
+ * loops. many means that a loop around them has min_rounds. */
 static int split(struct finding *f, const struct cpl_run_rank *rank,
                  const uint64_t *shape, struct phase_rank_segments *s,
                  int64_t from, int64_t to, int in, bool many)
@@ -135,7 +135,8 @@ static int split(struct finding *f, const struct cpl_run_rank *rank,
 	return 0;
 }
 
-/* Nodes [from, to), those inside of loops left out; how many, or -1. */
+/* This lists the nodes [from, to), without those inside loops. It returns how many,
+ * or -1. */
 static int list_nodes(const struct cpl_run_rank *rank, int64_t from, int64_t to,
                       int64_t **out, struct cpl_error *err)
 {
@@ -149,8 +150,8 @@ static int list_nodes(const struct cpl_run_rank *rank, int64_t from, int64_t to,
 	return n;
 }
 
-/* Is what happens at node a a round of what does at b, in a loop? The first call
- * after a long computation is not. */
+/* This says whether node a is a round of node b in a loop. The first call after a
+ * long computation is not. */
 static bool is_round_of(const struct cpl_run_rank *rank, int64_t a, int64_t b,
                         double factor)
 {
@@ -172,9 +173,9 @@ static bool is_round_of(const struct cpl_run_rank *rank, int64_t a, int64_t b,
 	return true;
 }
 
-/* A loop is found wherever it begins to repeat, as in h(sh)29s: what is beside
- * top[t] and like the end or the beginning of its body belongs to it.
- * owner[other]: t. How many rounds these are, about, or -1. */
+/* A loop is found wherever it begins to repeat, as in h(sh)29s. So what stands
+ * beside top[t] and is like the end or the beginning of its body belongs to it, and
+ * owner[other] becomes t. It returns about how many rounds these are, or -1. */
 static double take_in(struct finding *f, const struct cpl_run_rank *rank,
                       struct phase_rank_segments *s, const int64_t *top, int n,
                       int t, int *owner)
@@ -205,16 +206,16 @@ static double take_in(struct finding *f, const struct cpl_run_rank *rank,
 	return size < 0 ? -1 : round((double)(before + after) / size);
 }
 
-/* What happens outside of loops, from one to the next, may happen again. */
+/* A stretch outside of loops, from one loop to the next, may happen again. */
 struct outside {
 	const int64_t *top;
-	const int *owner;    /* the loop that it is of; -1: none other */
-	const double *extra; /* rounds that a loop has besides */
+	const int *owner;    /* the loop that it belongs to; -1: none */
+	const double *extra; /* further rounds of a loop */
 	int *segment;        /* of a loop; -1: not yet */
 	int n;
 };
 
-/* The segment of top[t], a loop. */
+/* This returns the segment of top[t], a loop. */
 static int loop_segment(struct finding *f, const struct cpl_run_rank *rank,
                         struct phase_rank_segments *s, const struct outside *o,
                         int t)
@@ -262,7 +263,7 @@ static int split_outside(struct finding *f, const struct cpl_run_rank *rank,
 	return 0;
 }
 
-/* All nodes of a rank into segments. */
+/* This puts all nodes of a rank into segments. */
 static int split_all(struct finding *f, const struct cpl_run_rank *rank,
                      const uint64_t *shape, struct phase_rank_segments *s)
 {
@@ -308,7 +309,7 @@ static bool similar(const struct phase_segment *a,
 	       (alike(x, y, factor) || fabs(x - y) <= SAME_COMPUTE);
 }
 
-/* Similar segments of a rank become one. */
+/* This unites similar segments of a rank. */
 static int unite(struct phase_rank_segments *s, double factor,
                  struct cpl_error *err)
 {
@@ -335,7 +336,7 @@ static int unite(struct phase_rank_segments *s, double factor,
 		to->communication += g->communication;
 	}
 	free(head);
-	/* what is inside of one is inside of the other */
+	/* Segments inside of united ones are united, too. */
 	for (int i = 1; i < s->n; i++)
 		s->segment[i].parent = s->segment[s->segment[i].parent].same;
 	return 0;
@@ -351,7 +352,7 @@ static bool recurs(const struct phase_segment *g)
 	return g->rounds >= LEAST_ROUNDS;
 }
 
-/* The least time of the MAX_PHASES longest; what is shorter is left out. */
+/* This gives the least time of the MAX_PHASES longest; shorter ones are left out. */
 static int shortest(const struct phase_rank_segments *s, double *least,
                     struct cpl_error *err)
 {
@@ -379,7 +380,8 @@ static bool close_to(double a, double b)
 	return fabs(a - b) <= 2 || alike(a, b, 1.05);
 }
 
-/* The first candidate that this rank does not have and that fits, or -1. */
+/* This returns the first candidate that fits and that this rank does not have, or
+ * -1. */
 static int fitting(const struct finding *f, const struct phase_segment *g,
                    int rank, bool functions)
 {
@@ -391,7 +393,7 @@ static int fitting(const struct finding *f, const struct phase_segment *g,
 	return -1;
 }
 
-/* A rank's segments to the candidates of the ranks before. */
+/* This assigns a rank's segments to the candidates of the ranks before. */
 static int align(struct finding *f, int rank)
 {
 	struct phase_rank_segments *s = &f->ranks[rank];
@@ -429,7 +431,7 @@ static int align(struct finding *f, int rank)
 		struct phase_segment *g = &s->segment[i];
 		int up = g->same;
 
-		/* what was left out goes to what is around it */
+		/* A segment that was left out goes to the one around it. */
 		while (s->segment[up].phase < 0)
 			up = s->segment[up].parent;
 		g->phase = s->segment[up].phase;
@@ -453,8 +455,8 @@ static double run_time(const struct cpl_run_events *e)
 	return time;
 }
 
-/* The least time of an outermost candidate that is a phase: those of less have no
- * more than `most` together. -1: memory. */
+/* This returns the least time of an outermost candidate that is a phase; those with
+ * less have no more than `most` together. It returns -1 when memory is out. */
 static double least_outside(const struct finding *f, double most)
 {
 	double *time = malloc(sizeof(*time) * (size_t)f->n), least = INFINITY;
@@ -475,16 +477,17 @@ static double least_outside(const struct finding *f, double most)
 	return least;
 }
 
-/* Number those that matter in the order of the run; the others go to what is
- * around them. Candidate 0 becomes the last. Returns how many, or -1. */
+/* This numbers the candidates that matter in the order of the run; the others go to
+ * what is around them. Candidate 0 becomes the last. It returns how many there are,
+ * or -1. */
 static int number(struct finding *f, double time)
 {
 	double least = f->o->relevant * time * f->with_events;
 	double outside;
 	int n = 0;
 
-	/* what is inside comes after what is around it, but in rare cases of
-	 * ranks that differ */
+	/* Inner candidates come after the outer ones, except in rare cases of ranks
+	 * that differ. */
 	for (int c = f->n - 1; c > 0; c--) {
 		struct candidate *of = &f->candidate[c];
 
@@ -543,7 +546,7 @@ static void add_up(struct finding *f, struct cpl_phases *p, int i)
 	p->phase[p->n - 1].rank[i].rounds = 1;
 }
 
-/* Weights, means; what no phase has is the rest's. */
+/* This sets weights and means; what no phase has goes to the rest. */
 static void sum_phases(struct finding *f, struct cpl_phases *p, double *rounds)
 {
 	struct cpl_found_phase *rest = &p->phase[p->n - 1];

@@ -11,8 +11,8 @@
 #include "base/array.h"
 #include "signature/phases/phases_internal.h"
 
-/* A call for each node of the phase that is none beside a loop; row[node]: it. How
- * many, or -1 with err. */
+/* This makes a call for each node of the phase that is no mere round of a loop;
+ * row[node] is its call. It returns how many, or -1 with err. */
 static int list_calls(const struct cpl_phases *phases, int phase, int i,
                       int *row, struct cpl_phase_call **calls,
                       struct cpl_error *err)
@@ -51,8 +51,8 @@ int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
 	int n, *row;
 
 	*calls = NULL;
-	/* Calls that came to this phase from one that is left out, in a rank
-	 * that has no round of it. */
+	/* These calls came from a phase that is left out, in a rank that has no
+	 * round of this one. */
 	if (!(rounds > 0))
 		return 0;
 	row = malloc(sizeof(*row) * (size_t)(rank->n_nodes + 1));
@@ -80,7 +80,7 @@ int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
 	return n;
 }
 
-/* A growing list of entries. */
+/* This is a growing list of entries. */
 struct event_list {
 	struct cpl_comm_entry *entry;
 	int64_t n;
@@ -101,13 +101,13 @@ static int push(struct event_list *l, int rank,
 	return 0;
 }
 
-/* What events of a kind amount to. */
+/* The events of a kind add up to this. */
 struct phase_sums {
 	double count, bytes;
 };
 
-/* All that a phase's events of one rank sent: their kinds' messages in
- * proportion, so that all phases together have all of them. */
+/* This adds all that a phase's events of one rank sent. It takes their kinds'
+ * messages in proportion, so that all phases together have all of them. */
 static int add_rank(const struct cpl_phases *p, int phase, int i,
                     struct event_list *l, struct cpl_error *err)
 {
@@ -181,7 +181,7 @@ static int add_totals(const struct cpl_run_events *events, struct event_list *l,
 	return 0;
 }
 
-/* Totals without what the first n phases have. */
+/* These are the totals without what the first n phases have. */
 static struct cpl_comm *rest_comm(const struct cpl_run_events *events,
                                   const struct cpl_phase *phase, int n,
                                   struct cpl_error *err)
@@ -209,7 +209,8 @@ static struct cpl_comm *rest_comm(const struct cpl_run_events *events,
 	l.n = 0;
 	for (int r = 0; comm && r < comm->ranks; r++)
 		for (int64_t e = comm->row[r]; e < comm->row[r + 1]; e++) {
-			/* messages are whole: less is rounding */
+			/* Messages are whole numbers, so a smaller amount comes
+			 * from rounding. */
 			if (comm->messages[e] < 0.5)
 				continue;
 			l.entry[l.n++] = (struct cpl_comm_entry){
@@ -244,7 +245,7 @@ static char *recorded(const struct cpl_run_events *events)
 		lost += events->rank[i].lost;
 	object = json_pack("{s:s}", "tool",
 	                   events->tool ? events->tool : "commplace-record");
-	/* What is not UTF-8, as a command need not be, is left out. */
+	/* A text that is not UTF-8, as a command need not be, is left out. */
 	json_object_set_new(object, "mpi", json_string(events->mpi));
 	json_object_set_new(object, "date", json_string(events->date));
 	json_object_set_new(object, "command", json_string(events->command));
@@ -257,7 +258,7 @@ static char *recorded(const struct cpl_run_events *events)
 	return text;
 }
 
-/* Without events: all in one. */
+/* Without events there is one phase for all. */
 static int one_phase(const struct cpl_run_events *events,
                      struct cpl_phase *phase, struct cpl_error *err)
 {
@@ -275,8 +276,8 @@ static int one_phase(const struct cpl_run_events *events,
 	return phase->comm ? 0 : -1;
 }
 
-/* Seconds that each rank computes in one execution, the mean being as the phase's,
- * where that is more than a fiftieth more in one than in the mean. 0, or -1. */
+/* This gives the seconds that each rank computes in one execution, with the phase's
+ * mean, where a rank has over a fiftieth more than the mean. It returns 0, or -1. */
 static int compute_of_ranks(const struct cpl_phases *p, int k,
                             struct cpl_phase *phase, struct cpl_error *err)
 {
@@ -321,7 +322,7 @@ static int make_phase(const struct cpl_phases *p, int k,
 	phase[k].name = strdup(rest ? "rest" : name);
 	phase[k].weight = found->weight;
 	phase[k].time = found->compute + found->communication;
-	/* 0 would mean that nothing is known */
+	/* A time of 0 would mean that nothing is known. */
 	if (!(phase[k].time > 0))
 		phase[k].time = 1e-9;
 	phase[k].compute_time = found->compute;

@@ -28,7 +28,7 @@ struct rank_location {
 struct measured_level {
 	struct measured_size *size; /* [n], increasing bytes */
 	int64_t n;
-	int pairs, last_rank; /* last_rank: whose lines come now */
+	int pairs, last_rank; /* last_rank: the lines that come now are its */
 	bool has_costs;
 	double send, receive, gap;
 };
@@ -43,7 +43,8 @@ struct measuring {
 	void *arg;
 };
 
-/* The next word; false at the line's end, or where it is too long. */
+/* This reads the next word, or returns false at the line's end or if it is too
+ * long. */
 static bool word(struct cpl_lines *in, char *out, size_t size)
 {
 	size_t n = 0;
@@ -127,7 +128,7 @@ static int level_of(struct cpl_lines *in, const struct measuring *m,
 	return level < 0 ? cpl_lines_prefix(in) : level;
 }
 
-/* The shortest time of a size. */
+/* This keeps the shortest time of a size. */
 static int put_size(struct measured_level *l, double bytes, double seconds,
                     struct cpl_error *err)
 {
@@ -150,8 +151,8 @@ static int put_size(struct measured_level *l, double bytes, double seconds,
 	return 0;
 }
 
-/* The two ranks of a line, of which the second is `rank`: their level, or -1 with
- * err. */
+/* This reads the two ranks of a line, of which the second is `rank`. It returns
+ * their level, or -1 with err. */
 static int take_ranks(struct cpl_lines *in, const struct measuring *m,
                       const char *form, int *rank)
 {
@@ -233,7 +234,7 @@ static int take_line(struct cpl_lines *in, struct measuring *m)
 	return m->ended ? 0 : cpl_lines_fail(in, "is not \"end RANKS\"");
 }
 
-/* Least squares of (latency + per_byte * bytes - seconds) / seconds. */
+/* This minimises the squares of (latency + per_byte * bytes - seconds) / seconds. */
 static void fit(const struct measured_level *l, struct cpl_measured_level *out)
 {
 	double one = 0, b = 0, t = 0, bb = 0, bt = 0, origin = 0, square = 0;
@@ -257,7 +258,7 @@ static void fit(const struct measured_level *l, struct cpl_measured_level *out)
 		bb += w * (s->bytes - b) * (s->bytes - b);
 		bt += w * (s->bytes - b) * (s->seconds - t);
 	}
-	/* of one size, or of times that fall: no part by bytes */
+	/* With one size, or with times that fall, the bytes do not count. */
 	out->per_byte = l->n > 1 && bb > 0 && bt > 0 ? bt / bb : 0;
 	out->latency = t - b * out->per_byte;
 	if (!(out->latency > 0)) {

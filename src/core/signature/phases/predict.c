@@ -16,12 +16,12 @@ static enum cpl_machine_level level_of(const struct cpl_rank_location *a,
 	return a->socket == b->socket ? CPL_BY_CORE : CPL_BY_SOCKET;
 }
 
-/* Of a rank in one execution. */
+/* This is the work of a rank in one execution. */
 struct work {
-	double send;    /* messages keep it */
-	double last;    /* until its last one is with its receiver */
-	double receive; /* its overhead for what comes */
-	double most;    /* of one of these */
+	double send;    /* while messages keep it */
+	double last;    /* until its last one has reached its receiver */
+	double receive; /* overhead for what it receives */
+	double most;    /* the most of one receive */
 };
 
 static void add_messages(const struct cpl_machine *machine,
@@ -36,8 +36,8 @@ static void add_messages(const struct cpl_machine *machine,
 	to->most = fmax(to->most, c.receive);
 }
 
-/* What each rank's messages of one execution take at the least, [ranks], and the
- * most of these. NULL with err: memory. */
+/* This returns what each rank's messages of one execution take at the least,
+ * [ranks], and the most of these. It returns NULL with err when memory is out. */
 static double *transfers(const struct cpl_comm *comm,
                          const struct cpl_machine *machine,
                          const struct cpl_rank_location *place, double *most,
@@ -62,8 +62,7 @@ static double *transfers(const struct cpl_comm *comm,
 				             comm->messages[e], comm->bytes[e],
 				             &work[r], &work[comm->to[e]]);
 	for (int r = 0; r < comm->ranks; r++) {
-		/* the receive that its own last message waits for is in `last`
-		 */
+		/* `last` includes the receive that its own last message waits for. */
 		seconds[r] = work[r].send + work[r].last + work[r].receive -
 		             work[r].most;
 		*most = fmax(*most, seconds[r]);
@@ -72,7 +71,7 @@ static double *transfers(const struct cpl_comm *comm,
 	return seconds;
 }
 
-/* Each rank's own: what its communication is more than its transfer. */
+/* A rank is idle while its communication exceeds its transfer. */
 static int split_ranks(const struct cpl_signature *sig,
                        const struct cpl_phases *phases, int k,
                        const double *transfer, struct cpl_predicted_phase *out,
@@ -141,7 +140,7 @@ static int predict_phase(const struct cpl_signature *sig,
 	out->compute = p->time - communication;
 	out->transfer = least < communication ? least : communication;
 	out->idle = communication - out->transfer;
-	/* the part that is measured and what the model says go together */
+	/* The measured part and what the model says are put together. */
 	out->elsewhere = least > 0 ? out->compute +
 	                                     communication * (elsewhere / least)
 	                           : p->time + elsewhere;
