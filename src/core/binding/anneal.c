@@ -8,14 +8,14 @@
 #include "base/sort.h"
 #include "graph/arena.h"
 
-/* The end is 0.02 times as hot as the start; its logarithm. */
+/* The logarithm of 0.02, by which the end is cooler than the start. */
 #define LN_COLDEST -3.912023005428146
 
 struct chain {
 	const struct cpl_comm *graph;
 	const unsigned char *apart; /* [n * n] distance of two used slots */
 	int n;
-	int *at, *who;           /* used slot of a rank, rank of one */
+	int *at, *who;           /* used slot of a rank, and rank of a slot */
 	uint64_t draws, chances; /* keys of their streams */
 	uint64_t count;
 };
@@ -26,7 +26,7 @@ static int draw(struct chain *c, int n)
 	                             (uint64_t)n);
 }
 
-/* What a's traffic costs more at used slot `to`, but for that with b. */
+/* How much more a's traffic, without that with b, costs at used slot `to`. */
 static double change(const struct chain *c, int a, int b, int to)
 {
 	const struct cpl_comm *graph = c->graph;
@@ -43,7 +43,7 @@ static double change(const struct chain *c, int a, int b, int to)
 	return sum;
 }
 
-/* Half of the time next to a partner, where a gain is likely. */
+/* Half of the draws are slots next to a partner, where a gain is likely. */
 static int choose(struct chain *c, int a)
 {
 	const struct cpl_comm *graph = c->graph;
@@ -57,8 +57,9 @@ static int choose(struct chain *c, int a)
 	return used < 0 || used >= c->n ? c->who[near] : c->who[used];
 }
 
-/* What each step cools by, the steps-th root of 0.02: the exponential series
- * of a small number, by basic arithmetic as all that results depend on. */
+/* Each step cools by the steps-th root of 0.02. It is the exponential series of
+ * a small number, in basic arithmetic, so that results are the same
+ * everywhere. */
 static double factor(int64_t steps)
 {
 	double x = LN_COLDEST / (double)steps, term = 1, sum = 1;
@@ -129,7 +130,7 @@ int cpl_bind_anneal(const struct cpl_tree *tree, const struct cpl_comm *graph,
 	}
 	for (int64_t e = 0; e < graph->n_entries; e++)
 		heat += graph->bytes[e];
-	/* Some partners' traffic, one or two levels further. */
+	/* The heat is some partners' traffic, one or two levels on. */
 	if (heat > 0)
 		anneal_steps(&c, steps, 8 * heat / (double)graph->n_entries);
 	for (int r = 0; r < n; r++)

@@ -8,13 +8,13 @@
 #include "graph/grouping.h"
 
 #define SWEEPS 40
-/* Above these numbers of ranks one start is enough, or takes too long. */
+/* With more ranks than these one start is enough, or takes too long. */
 #define MAX_CLUSTER 512
 #define MAX_PACKED 512
-/* Kicks and new descents, as many as this many pairs of ranks allow. */
+/* Kicks and new descents are as many as this many pairs of ranks allow. */
 #define KICK_WORK (1 << 18)
 #define MAX_KICKS 16
-/* Annealing and bisection, of patterns in which a rank has few partners:
+/* Patterns in which a rank has few partners get annealing and bisection, since
  * descents end too early there. */
 #define MAX_PARTNERS 24
 #define MAX_ANNEALED 1024
@@ -23,12 +23,12 @@
 #define CHAINS 2
 #define BISECTIONS 4
 #define RUNS 4
-/* Descents under noise, of all other patterns: fewer where they take longer
- * than what they gain is worth. */
+/* All other patterns get descents under noise, fewer where these take longer
+ * than their gain is worth. */
 #define ROUNDS 2
 #define MAX_SMALL 100
 #define MAX_ROUNDS 1024
-/* Work, measured against that of refinement: of TreeMatch for each entry and
+/* The work of others in units of refinement's: of TreeMatch for each entry and
  * half of each pair, of a run of bisection for each entry and quarter of a rank
  * in each halving, and of a step of annealing for each partner. */
 #define START_WORK 25
@@ -41,7 +41,7 @@ struct best_binding {
 	int *slot, *trial;
 	double cost;
 	bool limited;
-	int64_t work; /* left, where it is limited */
+	int64_t work; /* work left, if limited */
 };
 
 /* Whether there is work left for that much more, which is then used up. */
@@ -167,8 +167,8 @@ static int draw(uint64_t key, uint64_t at, int n)
 	return (int)cpl_random_scale(cpl_random_at(key, at), (uint64_t)n);
 }
 
-/* Swap some ranks of the best so far at random with others, or with free slots
- * next to those. */
+/* Swaps some ranks of the best at random with others or free slots near
+ * those. */
 static void kick(struct best_binding *b, int round)
 {
 	int n = b->problem->graph->ranks, swaps = 2 + round % 4 + n / 32;
@@ -250,7 +250,7 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	if (problem->req && problem->req->work > 0) {
 		b.limited = true;
 		b.work = problem->req->work - start_work(graph);
-		/* Some is always left for what comes after. */
+		/* The share of the next steps is always left. */
 		if (b.work < problem->req->work / 4)
 			b.work = problem->req->work / 4;
 	}

@@ -5,10 +5,8 @@
 
 #include "graph/partition.h"
 
-/*
- * Where an object of the highest level that separates the slots from .. to - 1
- * ends, nearest to the middle; 0: none does.
- */
+/* The end nearest to the middle of an object of the highest level that
+ * separates the slots from .. to - 1; 0: none does. */
 static int find_cut(const void *arg, int from, int to)
 {
 	const struct cpl_tree *tree = arg;

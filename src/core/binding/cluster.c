@@ -5,19 +5,17 @@
 
 #include "graph/arena.h"
 
-/* A matrix of all pairs of ranks is kept. */
+/* A matrix of all pairs of ranks is kept, which limits their number. */
 #define MAX_RANKS 8192
 
-/*
- * Clusters are nodes of the dendrogram that were not joined further: rank
- * lists chained by next[], first[c] the head, -1 in size[c] is no cluster.
- */
+/* Clusters are nodes of the dendrogram that were not joined further: rank lists
+ * chained by next[] from the cluster's index on. */
 struct clusters {
 	int n, cap;
-	double *flow;     /* [n * n], rows and columns of clusters in use */
+	double *flow;     /* [n * n] rows and columns of clusters in use */
 	int *size;        /* [n], 0: joined to another */
 	int *next, *last; /* [n] ranks of a cluster, from the cluster's index */
-	int *best;        /* [n] partner of largest flow that fits, -1: none */
+	int *best;        /* [n] partner of largest flow that fits, or -1 */
 };
 
 static void find_partner(struct clusters *c, int i)
@@ -48,10 +46,8 @@ static void join(struct clusters *c, int i, int j)
 	c->size[j] = 0;
 }
 
-/*
- * Algorithm 1: the largest entry is joined, ties to the first in the rows; a
- * cluster that is full takes no more.
- */
+/* By algorithm 1 the largest entry is joined, ties to the first in the rows; a
+ * cluster that is full takes no more. */
 static void agglomerate(struct clusters *c)
 {
 	for (int i = 0; i < c->n; i++)
@@ -68,7 +64,7 @@ static void agglomerate(struct clusters *c)
 		if (a < 0)
 			return;
 		join(c, a, c->best[a]);
-		/* Flows grew at a only, and its old partner is gone. */
+		/* Only a's flows grew, and its old partner is gone. */
 		for (int i = 0; i < c->n; i++) {
 			int b = c->best[i];
 
@@ -92,7 +88,7 @@ static void agglomerate(struct clusters *c)
 
 struct sockets {
 	int n;
-	int *first, *n_free; /* [n] next free slot and how many */
+	int *first, *n_free; /* [n] next free slot, and how many are free */
 	double *penalty;     /* [n * n] */
 	unsigned char *taken;
 };
@@ -109,7 +105,7 @@ static hwloc_obj_t memory_of(const struct cpl_bind_problem *problem, int slot)
 	return node;
 }
 
-/* Latencies of the memory between sockets where hwloc knows them. */
+/* Takes latencies of the memory between sockets where hwloc knows them. */
 static void measure(const struct cpl_bind_problem *problem, struct sockets *s)
 {
 	const struct cpl_tree *tree = problem->tree;
@@ -146,7 +142,7 @@ static int find_sockets(const struct cpl_bind_problem *problem,
 	                           : tree->n_levels - 1;
 	int last = problem->graph->ranks - 1;
 
-	/* As many sockets as the ranks fill, in tree order. */
+	/* There are as many sockets as the ranks fill, in tree order. */
 	s->n = level < 0 ? 1 : cpl_tree_object(tree, level, last) + 1;
 	s->first = cpl_arena_take(arena, s->n, sizeof(*s->first));
 	s->n_free = cpl_arena_take(arena, s->n, sizeof(*s->n_free));
@@ -178,7 +174,7 @@ static void assign(struct clusters *c, struct sockets *s, int cluster,
 	s->taken[socket] = 1;
 }
 
-/* Pairs of clusters with most flow onto pairs of sockets next to each other. */
+/* Puts pairs of clusters with most flow on pairs of neighbouring sockets. */
 static void bind_pairs(struct clusters *c, struct sockets *s, int *slot)
 {
 	for (;;) {
@@ -213,8 +209,8 @@ static void bind_pairs(struct clusters *c, struct sockets *s, int *slot)
 	}
 }
 
-/* The first ranks of a cluster, which talk most, where most slots are free; the
- * rest is a cluster of its own. */
+/* Puts the first ranks of a cluster, which talk most, where most slots are
+ * free, and makes a cluster of the rest. */
 static void split_cluster(struct clusters *c, struct sockets *s, int cluster,
                           int *slot)
 {
@@ -231,8 +227,7 @@ static void split_cluster(struct clusters *c, struct sockets *s, int cluster,
 	c->size[r] = left;
 }
 
-/* What is left: the largest cluster first, where it fits whole; else a part of
- * it. */
+/* Puts other clusters, the largest first, where they fit whole, or in parts. */
 static void bind_rest(struct clusters *c, struct sockets *s, int *slot)
 {
 	for (;;) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Base classes of PCI: display controllers, processing accelerators. */
+/* GPUs are PCI display controllers and processing accelerators. */
 static bool is_gpu(hwloc_obj_t device)
 {
 	int base = device->attr->pcidev.class_id >> 8;

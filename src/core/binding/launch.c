@@ -115,7 +115,7 @@ out:
 	return out;
 }
 
-/* One node; its block is compared in a buffer of its own. */
+/* Writes one node, whose block is compared in a buffer of its own. */
 static void put_node(struct cpl_packer *o, struct cpl_packer *scratch,
                      const struct cpl_comm *local, const uint32_t *ids,
                      struct launch_block *block, int *n_blocks)
@@ -165,7 +165,7 @@ static void put_head(struct cpl_packer *o, const struct cpl_launch *launch)
 	cpl_put_number(o, (uint64_t)launch->nanoseconds);
 }
 
-/* -1 with err: not for want of bytes or memory. */
+/* Returns -1 with err, but not when bytes or memory are too few. */
 static int put_rows(struct cpl_packer *o, const struct cpl_comm *graph,
                     const struct cpl_launch_step *step, struct cpl_error *err)
 {
@@ -256,7 +256,7 @@ static double get_bytes(struct cpl_unpacker *in)
 	return bytes;
 }
 
-/* The head; *in is then at the rows. */
+/* Reads the head and leaves *in at the rows. */
 static void get_head(struct cpl_unpacker *in, struct cpl_launch *out)
 {
 	int flags;
@@ -292,7 +292,7 @@ static int damaged(struct cpl_error *err)
 	return cpl_fail(err, "the excerpt of the profile is damaged");
 }
 
-/* *in is then at the rows. */
+/* Checks and opens a launch and leaves *in at the rows. */
 static int open_launch(const void *data, size_t size, struct cpl_unpacker *in,
                        struct cpl_launch *out, struct cpl_error *err)
 {
@@ -322,7 +322,7 @@ int cpl_launch_read(const void *data, size_t size, struct cpl_launch *out,
 static struct cpl_comm *read_block(struct cpl_unpacker *in, int n,
                                    struct cpl_error *err)
 {
-	/* An entry has two bytes or more. */
+	/* An entry has at least two bytes, which bounds their number. */
 	size_t capacity = (size_t)(in->end - in->at) / 2 + 1;
 	struct cpl_comm_entry *entry = malloc(capacity * sizeof(*entry));
 	struct cpl_comm *comm = NULL;
@@ -355,7 +355,7 @@ static struct cpl_comm *read_block(struct cpl_unpacker *in, int n,
 	return comm;
 }
 
-/* Skip to the block of the node; both ends of it go into *block. */
+/* Skips to the block of the node, and sets both ends of it in *block. */
 static int find_node(struct cpl_unpacker *in, int n_nodes, int node,
                      const uint32_t *ids, int n_tasks,
                      struct cpl_unpacker *block, struct cpl_error *err)
@@ -414,7 +414,7 @@ struct cpl_comm *cpl_launch_rows(const void *data, size_t size, int ranks,
 
 	if (open_launch(data, size, &in, &head, err))
 		return NULL;
-	/* A node has a byte or more. */
+	/* A node has at least one byte, which bounds their number. */
 	n_nodes = cpl_get_int(&in, CPL_LAUNCH_MAX_BYTES);
 	if (head.kind != CPL_LAUNCH_ROWS || in.bad ||
 	    n_nodes > in.end - in.at) {

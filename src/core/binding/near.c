@@ -36,14 +36,12 @@ struct near_repair {
 	const unsigned char *table;
 	int *slot;            /* [ranks], -1: none yet */
 	int *who;             /* [n_slots], -1: free */
-	unsigned char *tried; /* [n_slots] in this search */
+	unsigned char *tried; /* [n_slots] seen in this search */
 	int *queue, *from;    /* slots in the order of the search */
 };
 
-/*
- * Shortest augmenting path from rank to a free slot; slots near `origin` come
- * first. from[s] is the rank that wants slot s.
- */
+/* Finds a shortest augmenting path from rank to a free slot, with slots near
+ * `origin` first; from[s] is the rank that wants slot s. */
 static int augment(struct near_repair *r, int rank, int origin)
 {
 	const struct cpl_tree *tree = r->tree;

@@ -8,18 +8,15 @@
 
 #include "base/random.h"
 
-/* Sweeps with noise, at first up to this share of what a swap changes in the
- * mean. */
+/* Sweeps with noise, which starts as this share of a swap's mean change. */
 #define NOISE_SWEEPS 4
 #define NOISE 0.4
 #define NOISE_SAMPLE 8
 
-/*
- * Ranks sit in the objects of the lowest level ("bottoms"); where in one does
- * not matter. Nodes are the objects of all levels but the root that hold a
- * rank, or are the first empty ones beside those. The pull of a node on a
- * rank is the rank's traffic to the ranks below the node.
- */
+/* Ranks are in the objects of the lowest level ("bottoms"); it does not matter
+ * where in one. Nodes are the objects of all levels but the root that hold a
+ * rank, or are the first empty ones beside those. The pull of a node on a rank
+ * is the rank's traffic to the ranks below the node. */
 struct swaps {
 	struct cpl_arena arena;
 	const struct cpl_tree *tree;
@@ -30,22 +27,24 @@ struct swaps {
 	int *first, *end; /* [n_bottoms] slots */
 	int *n_free;      /* [n_bottoms] free slots */
 	int *above;       /* [n_bottoms * n_cut] nodes, from the top */
-	int *parent;      /* [n_nodes] of a lower number, or -1 */
+	int *parent;      /* [n_nodes] has a lower number, or is -1 */
 	int *node_first, *node_end; /* [n_nodes] slots */
 	double *pull;               /* [n_nodes * n] */
-	double *own;                /* [n] pull of the nodes above the rank */
+	double *own;                /* [n] pull of all nodes above a rank on
+	                             * it */
 	int *slot, *at;             /* [n] slot and bottom of a rank */
 	int *who;                   /* [n_slots] rank, -1: none */
 	int *bottom_node;           /* [n] lowest node above a rank */
 	double *sum;                /* [n_nodes] pull on the rank looked at */
-	unsigned char *near;  /* [n_nodes] levels in common with its slot */
+	unsigned char *near;  /* [n_nodes] levels shared with its slot */
 	double *offer;        /* [n_bottoms] pull of all above the bottom */
 	unsigned char *apart; /* [n_bottoms] levels at which it differs */
 	double *value;        /* [n] */
 	double *change;       /* [n] of a node's pulls by a swap */
-	double *nothing;      /* [n] zeros, a pull where levels are missing */
+	double *nothing;      /* [n] zeros, as a pull where levels are
+	                       * missing */
 	double *noise;        /* [2 * n] in -1 .. 1, or NULL */
-	double heat;          /* of the noise in this sweep */
+	double heat;          /* of noise in this sweep */
 	double total, tolerance;
 	int64_t looks, work;
 };
@@ -58,8 +57,8 @@ static bool object_used(const struct swaps *w, int from, int to)
 	return false;
 }
 
-/* Collect bottoms below the object from .. to of a level; of empty objects
- * the first of each parent only. */
+/* Collects bottoms below the object from .. to of a level; of empty objects it
+ * takes only the first of each parent. */
 static void collect(struct swaps *w, int level, int from, int to, int *path)
 {
 	const struct cpl_tree *tree = w->tree;
@@ -191,7 +190,7 @@ static void sum_pulls(struct swaps *w)
 	w->tolerance = 1e-12 * w->total;
 }
 
-/* A node's pull on the ranks below it leaves, or comes into, their own. */
+/* Takes a node's pull on the ranks below it from their own, or adds it. */
 static void count_own(struct swaps *w, int node, double sign)
 {
 	const double *pull = w->pull + (size_t)node * w->n;
@@ -201,7 +200,7 @@ static void count_own(struct swaps *w, int node, double sign)
 			w->own[w->who[s]] += sign * pull[w->who[s]];
 }
 
-/* What a's going and b's coming change in the pulls of a node. */
+/* Finds how the pulls of a node change when a goes and b comes. */
 static void find_change(struct swaps *w, int a, int b)
 {
 	const struct cpl_comm *graph = w->graph;
@@ -227,7 +226,7 @@ static void apply_change(struct swaps *w, int from, int to)
 	w->work += w->n;
 }
 
-/* Many entries are summed once for all levels. */
+/* Are entries so many that they are better added up once for all levels? */
 static bool many(const struct swaps *w, int a, int b)
 {
 	const int64_t *row = w->graph->row;
@@ -235,7 +234,7 @@ static bool many(const struct swaps *w, int a, int b)
 	return b >= 0 && row[a + 1] - row[a] + row[b + 1] - row[b] > w->n;
 }
 
-/* Rank a's traffic moves from one node to another, b's (or -1) back. */
+/* Moves rank a's traffic from one node to another, b's (if not -1) back. */
 static void shift(struct swaps *w, int from, int to, int a, int b)
 {
 	count_own(w, from, -1);
@@ -254,8 +253,7 @@ static void shift(struct swaps *w, int from, int to, int a, int b)
 	count_own(w, to, 1);
 }
 
-/* Put a where `to` is in bottom `bottom`; the rank there, if any, goes to a's
- * slot. */
+/* Moves a to slot `to` of the bottom; a rank that is there takes a's slot. */
 static void move(struct swaps *w, int a, int to, int bottom)
 {
 	int from = w->slot[a], b = w->who[to], old = w->at[a];
@@ -282,10 +280,8 @@ static void move(struct swaps *w, int a, int to, int bottom)
 	sum_own(w, a);
 }
 
-/*
- * What a would be pulled with in each bottom, and how far that is. From a's
- * traffic, as its pulls are far apart in memory.
- */
+/* Finds the pull on a in each bottom, and how far that is. It uses a's traffic,
+ * as its pulls are far apart in memory. */
 static void look_round(struct swaps *w, int a)
 {
 	const struct cpl_comm *graph = w->graph;
@@ -327,7 +323,7 @@ static int free_slot(const struct swaps *w, int a, int bottom)
 	return -1;
 }
 
-/* What the cut falls by when a and each other rank change slots. */
+/* Computes how much the cut falls when a and each other rank change slots. */
 static void weigh(struct swaps *w, int a)
 {
 	const struct cpl_comm *graph = w->graph;
@@ -358,7 +354,7 @@ static bool swappable(const struct swaps *w, int a, int b)
 	       may(w, b, w->slot[a]);
 }
 
-/* The swap that seems best under noise, whatever it is worth. */
+/* Makes the swap that seems best under noise, whatever it is worth. */
 static void disturb(struct swaps *w, int a)
 {
 	const double *noise = w->noise + w->looks * 7919 % w->n;
@@ -377,7 +373,7 @@ static void disturb(struct swaps *w, int a)
 		move(w, a, w->slot[with], w->at[with]);
 }
 
-/* The best swap or move of rank a, if it gains: was there one? */
+/* Makes the best swap or move of rank a that gains. Was there one? */
 static bool improve(struct swaps *w, int a)
 {
 	double stay, gain = w->tolerance;
@@ -424,7 +420,7 @@ static bool improve_bottom(struct swaps *w, int bottom)
 	return gained;
 }
 
-/* What swaps of some of the ranks change, in the mean. */
+/* The mean change of the cost by swaps of some of the ranks. */
 static double mean_change(struct swaps *w)
 {
 	double sum = 0;
@@ -449,7 +445,7 @@ static bool spent(const struct swaps *w)
 	return w->how->work && w->work >= *w->how->work;
 }
 
-/* The noising method: less noise in each sweep. */
+/* The noising method has less noise in each sweep. */
 static int sweep_with_noise(struct swaps *w)
 {
 	uint64_t key = cpl_random_key(w->how->noise, CPL_STREAM_BIND_NOISE);
@@ -484,8 +480,8 @@ static int refine_ranks(const struct cpl_tree *tree,
 	sum_pulls(&w);
 	if (how->noise && sweep_with_noise(&w) < 0)
 		goto out;
-	/* By slots, whose pulls are then still in the cache. Over when nothing
-	 * has been found all the way round. */
+	/* Ranks go by slots, as pulls are then still in the cache. It ends when
+	 * nothing was found all the way round. */
 	for (int i = 0; i < how->sweeps && idle < w.n_bottoms; i++)
 		for (int b = 0; b < w.n_bottoms && idle < w.n_bottoms; b++)
 			idle = !spent(&w) && improve_bottom(&w, b) ? 0
@@ -496,7 +492,7 @@ out:
 	return cpl_arena_end(&w.arena, 0, err);
 }
 
-/* All objects of each level have as many children. */
+/* Have all objects of a level as many children? */
 static bool balanced(const struct cpl_tree *tree)
 {
 	for (int l = 0; l < tree->n_levels; l++) {
@@ -511,7 +507,7 @@ static bool balanced(const struct cpl_tree *tree)
 	return true;
 }
 
-/* Whole objects of the level are exchanged. */
+/* Exchanges whole objects of the level. */
 static int refine_objects(const struct cpl_tree *tree,
                           const struct cpl_comm *graph,
                           const struct cpl_refinement *how, int level,

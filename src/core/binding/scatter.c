@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Order of the slots from..to below one object of a level: in turn from each
- * of its children, which are in such an order themselves.
- */
+/* Orders the slots from..to below one object of a level: in turn from each of
+ * its children, which are ordered so themselves. */
 static void spread(const struct cpl_tree *tree, int level, int from, int to,
                    int *order, int *scratch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Linked into the command and bench programs only, with the mapping room's
- * scotch.c, which takes Scotch's complaints.
+ * This is linked into the command and bench programs only, with the mapping
+ * room's scotch.c, which takes Scotch's complaints.
  */
 #include "commplace-config.h"
 
@@ -19,8 +19,8 @@
 #endif
 
 #define MAX_LEVELS 32
-/* Weights of edges are whole numbers: the heaviest gets this, or less so that
- * Scotch's sum of weight times distance stays below this. */
+/* Edges have whole weights: the heaviest gets MAX_WEIGHT, or less so that
+ * Scotch's sum of weight times distance stays below MAX_SUM. */
 #define MAX_WEIGHT 1000000
 #define MAX_SUM 2e9
 
@@ -31,12 +31,12 @@ struct model {
 	SCOTCH_Strat strat;
 	SCOTCH_Num *first, *to, *weight, *leaf; /* leaf[rank] */
 	SCOTCH_Num *leaves;                     /* [n_slots] leaf of a slot */
-	int *slot_of;                           /* leaf -> slot or -1 */
+	int *slot_of;                           /* slot of a leaf, or -1 */
 	SCOTCH_Num n_leaves;
 	int has_graph, has_tleaf, has_part, has_strat;
 };
 
-/* Children of each level's largest object; slots as leaves of that tree. */
+/* Takes each level's most children, and slots as leaves of that tree. */
 static int make_leaves(const struct cpl_tree *tree, struct model *m,
                        SCOTCH_Num *arity, struct cpl_error *err)
 {
@@ -77,7 +77,7 @@ static int make_leaves(const struct cpl_tree *tree, struct model *m,
 		SCOTCH_Num leaf = 0;
 		int from = levels - 1;
 
-		/* The highest level at which a new child starts. */
+		/* This is the highest level at which a new child starts. */
 		for (int l = 0; s && l < levels - 1; l++)
 			if (cpl_tree_object(tree, l + 1, s) !=
 			    cpl_tree_object(tree, l + 1, s - 1)) {
@@ -96,7 +96,7 @@ static int make_leaves(const struct cpl_tree *tree, struct model *m,
 	return 0;
 }
 
-/* farthest: the largest distance of two leaves. */
+/* farthest is the largest distance of two leaves. */
 static int make_graph(const struct cpl_comm *graph, double farthest,
                       struct model *m, struct cpl_error *err)
 {
@@ -118,7 +118,7 @@ static int make_graph(const struct cpl_comm *graph, double farthest,
 			most = graph->bytes[e];
 	}
 	scale = most > MAX_WEIGHT ? MAX_WEIGHT / most : 1;
-	/* Each pair stands there twice; small ones are rounded up. */
+	/* Each pair is there twice, and small weights are rounded up. */
 	limit = MAX_SUM / farthest - (double)graph->n_entries;
 	if (sizeof(SCOTCH_Num) == sizeof(int32_t) && scale * sum > limit)
 		scale = limit > 0 ? limit / sum : 0;
@@ -143,7 +143,7 @@ static int compute(const struct cpl_tree *tree, const struct cpl_comm *graph,
 	m->has_tleaf = !SCOTCH_archInit(&m->tleaf);
 	m->has_part = !SCOTCH_archInit(&m->part);
 	m->has_strat = !SCOTCH_stratInit(&m->strat);
-	/* The same answer on every call. */
+	/* This makes the answer the same on every call. */
 	SCOTCH_randomReset();
 	if (!m->has_graph || !m->has_tleaf || !m->has_part || !m->has_strat ||
 	    SCOTCH_graphBuild(&m->graph, 0, graph->ranks, m->first, NULL, NULL,
@@ -163,7 +163,7 @@ static int compute(const struct cpl_tree *tree, const struct cpl_comm *graph,
 	return 0;
 }
 
-/* Scotch may give a leaf to several ranks: the others go to free ones. */
+/* Scotch may give a leaf to several ranks: all but one go to free leaves. */
 static int spread(const struct cpl_tree *tree, int ranks, const struct model *m,
                   int *slot, int *moved, struct cpl_error *err)
 {
@@ -173,7 +173,7 @@ static int spread(const struct cpl_tree *tree, int ranks, const struct model *m,
 	if (!taken)
 		return cpl_fail_memory(err);
 	for (int r = 0; r < ranks; r++) {
-		/* A part's terminals keep the numbers of its tleaf. */
+		/* The terminals of a part keep the numbers of its tleaf. */
 		SCOTCH_Num leaf = m->leaf[r];
 		int s = leaf >= 0 && leaf < m->n_leaves ? m->slot_of[leaf] : -1;
 

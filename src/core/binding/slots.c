@@ -14,9 +14,9 @@ struct cut {
 	int n_units;
 	int *kept; /* depths of the levels */
 	int n_kept;
-	int *slot; /* first unit of each slot */
+	int *slot; /* first unit of each */
 	int n_slots;
-	int per_domain; /* slots of a memory domain at most; 0: no limit */
+	int per_domain; /* most slots of a memory domain; 0: no limit */
 };
 
 static hwloc_obj_t ancestor_at(hwloc_obj_t obj, int depth)
@@ -33,7 +33,7 @@ static hwloc_obj_t ancestor_of_type(hwloc_obj_t obj, hwloc_obj_type_t type)
 	return obj;
 }
 
-/* Partitions of nested levels are equal when their class counts are. */
+/* Nested levels are the same partition when they have as many classes. */
 static int count_classes(const hwloc_obj_t *unit, int n, int depth)
 {
 	int classes = 0;
@@ -44,7 +44,7 @@ static int count_classes(const hwloc_obj_t *unit, int n, int depth)
 	return classes;
 }
 
-/* Units that the request may use, after the levels were found on all. */
+/* Chooses the units that the request may use; levels were found on all. */
 static void choose_units(struct cut *c, int n_all)
 {
 	const struct cpl_bind_request *req = c->req;
@@ -78,7 +78,7 @@ static bool same_memory(hwloc_obj_t a, hwloc_obj_t b)
 	        hwloc_bitmap_isequal(a->nodeset, b->nodeset));
 }
 
-/* Slots of which none spans two objects at the depth; -1: anywhere. */
+/* Cuts slots that do not span two objects at the depth; -1: they may. */
 static void cut_slots(struct cut *c, int depth)
 {
 	int in_socket = 0, in_domain = 0;
@@ -114,7 +114,7 @@ static void cut_slots(struct cut *c, int depth)
 	}
 }
 
-/* As few slots of each memory domain as hold the ranks; all of them do. */
+/* Leaves as few slots in each memory domain as together hold the ranks. */
 static void spread_slots(struct cut *c, int depth)
 {
 	int ranks = c->req->comm ? c->req->comm->ranks : 0, domains = 0;
@@ -137,7 +137,7 @@ static int choose_slots(struct cut *c, bool spread, struct cpl_error *err)
 {
 	int need =
 	        c->req->comm && !c->req->overcommit ? c->req->comm->ranks : 1;
-	/* With SMT, the cores are a level to be kept to as well. */
+	/* With SMT slots should not span cores either. */
 	int d = c->per_slot > 1 ? c->unit_depth - 1 : -1;
 
 	for (; d >= 0; d--) {
@@ -159,13 +159,13 @@ static int choose_slots(struct cut *c, bool spread, struct cpl_error *err)
 	                c->n_units);
 }
 
-/* Ranks on a slot when n_ranks share the slots evenly. */
+/* The ranks on a slot when n_ranks share the slots evenly. */
 static int ranks_on(const struct cut *c, int n_ranks, int slot)
 {
 	return n_ranks / c->n_slots + (slot < n_ranks % c->n_slots);
 }
 
-/* Groups that only stand for memory have its name. */
+/* Groups that only stand for memory are named after it. */
 static void name_level(hwloc_topology_t topology, int depth, char *name,
                        size_t size)
 {
@@ -250,7 +250,7 @@ static int find_socket_level(const struct cut *c)
 	for (int l = 1; l < c->n_kept; l++)
 		if (depth >= 0 && c->kept[l] == depth)
 			return l;
-	/* One package: what it branches into lowest, such as its L3s. */
+	/* One package has its lowest branching level, such as L3s. */
 	return c->n_kept - 1;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-/* hwloc would build any size, for hours and gigabytes. */
+/* Without limits hwloc would build any size, for hours and gigabytes. */
 #define MAX_OBJECTS (1 << 16)
 #define MAX_XML_BYTES (64 << 20)
 #define MAX_SYNTHETIC_BYTES (64 << 10)
@@ -55,7 +55,7 @@ static int check_xml(const char *path, struct cpl_error *err)
 	return 0;
 }
 
-/* First bytes of a file are those of XML. */
+/* Do the first bytes of the file look like XML? */
 static int is_xml(const char *path, bool *xml, struct cpl_error *err)
 {
 	size_t len = strlen(path);
@@ -76,7 +76,7 @@ static int is_xml(const char *path, bool *xml, struct cpl_error *err)
 	return 0;
 }
 
-/* The description in a file: without comments, on one line. */
+/* Reads the description in a file, without comments and on one line. */
 static char *read_synthetic(const char *path, struct cpl_error *err)
 {
 	size_t length, n = 0;
