@@ -13,7 +13,7 @@
 #include "campaign/easy.h"
 #include "campaign/running.h"
 
-/* The log under one policy. */
+/* This plays the log under one policy. */
 struct campaign_run {
 	const struct cpl_campaign *c;
 	struct kinds *kinds;
@@ -38,7 +38,7 @@ struct campaign_run {
 struct campaign_progress {
 	const struct cpl_campaign *c;
 	_Atomic int64_t done;
-	_Atomic int playing; /* policies */
+	_Atomic int playing; /* policies being played */
 	int64_t of;
 };
 
@@ -51,7 +51,7 @@ static struct kind *kind_of(const struct campaign_run *r, int job)
 	return &r->kinds->kind[kind];
 }
 
-/* The threads of this run once it is the last one; else NULL. */
+/* These are the threads of this run once it is the last one; else NULL. */
 static struct cpl_team *free_team(const struct campaign_run *r)
 {
 	return atomic_load(&r->progress->playing) < 2 ? r->team : NULL;
@@ -62,7 +62,7 @@ static bool studied(const struct campaign_run *r)
 	return r->c->model == CPL_CAMPAIGN_STUDY;
 }
 
-/* What the job's communication is measured against, 0: itself. */
+/* The job's communication is measured against this; 0 means against itself. */
 static double reference_of(const struct campaign_run *r,
                            const struct kind *kind, int job)
 {
@@ -71,7 +71,7 @@ static double reference_of(const struct campaign_run *r,
 	return r->reference ? r->reference[job] : 0;
 }
 
-/* Someone came or went who sends. */
+/* A job that sends came or went. */
 static void judge_all(struct campaign_run *r)
 {
 	if (studied(r))
@@ -109,7 +109,7 @@ static double fragmented(const struct campaign_run *r)
 	return r->n_free ? (double)split / r->n_free : 0;
 }
 
-/* Time goes on to `then` with everything as it is. */
+/* Time goes on to `then`, and everything stays as it is. */
 static int pass(struct campaign_run *r, double then)
 {
 	struct cpl_campaign_span span = {.seconds = then - r->now};
@@ -143,7 +143,7 @@ static void take_node(struct campaign_run *r, int node, bool loud, int sign)
 	r->loud[leaf] += loud ? sign : 0;
 }
 
-/* Nodes in rank order, where ranks and nodes are as many. */
+/* This orders the nodes by rank, where there are as many ranks as nodes. */
 static int order_nodes(const struct kind *kind, struct running_job *at,
                        struct cpl_error *err)
 {
@@ -163,7 +163,7 @@ static int order_nodes(const struct kind *kind, struct running_job *at,
 	return 0;
 }
 
-/* Where it is to run. */
+/* This chooses where the job is to run. */
 static int choose(struct campaign_run *r, int job,
                   const struct chooser *chooser, const struct kind *kind,
                   const struct kind_traffic *traffic, struct running_job *at)
@@ -188,7 +188,7 @@ static int choose(struct campaign_run *r, int job,
 	return rc;
 }
 
-/* What it sends from there. */
+/* This sets what it sends from there. */
 static int settle(struct campaign_run *r, const struct kind *kind,
                   struct running_job *at)
 {
@@ -231,7 +231,7 @@ static int place_job(struct campaign_run *r, int job, struct running_job *at)
 	return rc;
 }
 
-/* The study's cost, of a job whose nodes are among the loud ones. */
+/* This counts the study's cost of a job whose nodes are among the loud ones. */
 static void count_cost(struct campaign_run *r, struct running_job *at)
 {
 	double cost = cpl_study_cost(r->tree, r->loud, r->c->study, at->node,
@@ -244,7 +244,7 @@ static void count_cost(struct campaign_run *r, struct running_job *at)
 	}
 }
 
-/* Before it is among the others. */
+/* This is called before the job is among the others. */
 static void begin_alone(struct campaign_run *r, struct running_job *at)
 {
 	struct cpl_times_result alone;
@@ -255,7 +255,7 @@ static void begin_alone(struct campaign_run *r, struct running_job *at)
 	count_cost(r, at);
 }
 
-/* Run times of the others now over those before. */
+/* This compares the run times of the others with those before. */
 static double added(const struct campaign_run *r, int job, const double *before)
 {
 	double sum = 0;
@@ -330,7 +330,7 @@ static void end(struct campaign_run *r, int i)
 	r->done++;
 }
 
-/* When the next of them is over. */
+/* This is the time when the next of them ends. */
 static double next_end(const struct campaign_run *r)
 {
 	double first = INFINITY;
@@ -345,7 +345,7 @@ static double next_end(const struct campaign_run *r)
 	return first;
 }
 
-/* Those that are over by now: what is left of them is rounding. */
+/* Jobs that are over by now have only rounding left. */
 static void end_due(struct campaign_run *r, double due)
 {
 	bool any = false;
@@ -438,7 +438,7 @@ static void close_run(struct campaign_run *r)
 	cpl_easy_free(&r->easy);
 }
 
-/* One of several policies. */
+/* This is one of several policies. */
 struct plays {
 	struct campaign_run *run;
 	int first;
@@ -457,7 +457,7 @@ static void play_one(void *arg, int64_t chunk, int thread)
 	atomic_fetch_sub(&r->progress->playing, 1);
 }
 
-/* The first one's communication, for the others. */
+/* The first policy's communication is the reference of the others. */
 static double *references(const struct cpl_campaign *c,
                           const struct cpl_campaign_result *first)
 {
@@ -470,7 +470,7 @@ static double *references(const struct cpl_campaign *c,
 	return out;
 }
 
-/* Slowdowns of the first are measured against themselves. */
+/* Slowdowns under the first policy are measured against themselves. */
 static int play_first(struct plays *plays, int n, double **reference,
                       struct cpl_error *err)
 {

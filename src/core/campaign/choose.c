@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Policies by name, and what they choose. */
+/* This finds policies by name, and lets them choose. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "campaign/campaign_internal.h"
 
-/* In which a kind sends what its traffic has. */
+/* A kind sends its traffic in so many seconds. */
 #define CAMPAIGN_SECONDS 1
 
 static const struct campaign_policy *own_policy(const char *name)
@@ -80,7 +80,7 @@ struct chooser campaign_rule(const struct cpl_campaign *c,
 	return of_job;
 }
 
-/* *mapped: nothing is left to map. */
+/* *mapped tells that nothing is left to map. */
 static int decide(const struct chooser *chooser,
                   const struct choice_request *req, int *node,
                   int **rank_host, bool *mapped, struct cpl_error *err)
@@ -102,7 +102,7 @@ static int decide(const struct chooser *chooser,
 	                                            .seed = c->seed};
 	const struct cpl_budget budget = {.work = chooser->work,
 	                                  .team = req->team};
-	/* As slurmctld does up to CompareNodes. */
+	/* slurmctld does so, too, up to CompareNodes. */
 	bool compares = cpl_wish_searches(&chooser->wish) &&
 	                req->n_free <= chooser->compare_nodes;
 
@@ -121,7 +121,7 @@ static int decide(const struct chooser *chooser,
 	return 0;
 }
 
-/* Ranks in blocks; the last node may have fewer. */
+/* The ranks are in blocks; the last node may have fewer. */
 static void fill_slots(const struct kind *kind, int *slots)
 {
 	int left = kind->ranks;
@@ -177,7 +177,7 @@ int campaign_choose(const struct chooser *chooser,
 	int rc;
 
 	*rank_host = NULL;
-	/* What sends nothing gets from ours the stock answer. */
+	/* Our policies give the stock answer to a job that sends nothing. */
 	if (!own && !req->kind)
 		own = stock_policy(req->campaign);
 	rc = own ? own->place(&req->stock, node, err)

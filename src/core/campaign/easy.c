@@ -28,7 +28,7 @@ void cpl_easy_submit(struct cpl_easy *easy, int job, int nodes, double limit)
 	                              .limit = limit};
 }
 
-/* Out of the queue, among the running ones. */
+/* This moves a job from the queue to the running ones. */
 static int start(struct cpl_easy *easy, int at, double now)
 {
 	struct cpl_easy_job job = easy->waits[at];
@@ -47,7 +47,8 @@ static int start(struct cpl_easy *easy, int at, double now)
 	return job.job;
 }
 
-/* When the first of the queue will start, and nodes left over then. */
+/* This returns when the first of the queue will start, and how many nodes are left
+ * over then. */
 static double reserve(const struct cpl_easy *easy, double now, int *extra)
 {
 	int n_free = easy->n_free, i = 0;
@@ -57,7 +58,7 @@ static double reserve(const struct cpl_easy *easy, double now, int *extra)
 		at = easy->runs[i].end;
 		n_free += easy->runs[i++].nodes;
 	}
-	/* Those that end at the same moment leave their nodes, too. */
+	/* Jobs that end at the same moment leave their nodes, too. */
 	for (; i < easy->n_runs && easy->runs[i].end <= at; i++)
 		n_free += easy->runs[i].nodes;
 	*extra = n_free - easy->waits[0].nodes;

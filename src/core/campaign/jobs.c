@@ -20,7 +20,7 @@
 #define KEY_MAX 32
 #define N_KEYS 16 /* more than there are */
 
-/* One Key=Value of a line; the value perhaps in quotes. */
+/* This is one Key=Value of a line, where the value may be in quotes. */
 struct pair {
 	char key[KEY_MAX];
 	char value[VALUE_MAX];
@@ -98,7 +98,7 @@ static int take_number(const struct pair *pair, double low, double high,
 	return 0;
 }
 
-/* 64, 64-512, 64- or -512. */
+/* This reads 64, 64-512, 64- or -512. */
 static int take_nodes(const struct pair *pair, struct cpl_jobs_rule *rule,
                       struct cpl_error *err)
 {
@@ -193,7 +193,7 @@ static int take_traffic(const struct pair *pair, struct cpl_jobs_rule *rule,
 	return rc;
 }
 
-/* What a line must have, and names of classes. */
+/* This checks that a line has what it must, and sets names of classes. */
 static int complete(struct cpl_jobs_rule *rule, struct cpl_error *err)
 {
 	const char *class;
@@ -209,7 +209,7 @@ static int complete(struct cpl_jobs_rule *rule, struct cpl_error *err)
 	return 0;
 }
 
-/* The keys of a line so far, each known. */
+/* These are the keys of a line so far, each of them known. */
 struct keys {
 	char name[N_KEYS][KEY_MAX];
 	int n;

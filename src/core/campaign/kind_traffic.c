@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the jobs of a kind send, and what of it is kept: patterns of 65,536 ranks
- * take a gigabyte, and a log has a thousand kinds. */
+/* This makes what the jobs of a kind send, and keeps some of it: patterns of 65,536
+ * ranks take a gigabyte, and a log has a thousand kinds. */
 #include <stdlib.h>
 
 #include "campaign/campaign_internal.h"
@@ -22,7 +22,7 @@ int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
 	return kind->comm ? 0 : -1;
 }
 
-/* Bytes over seconds from here on. */
+/* From here on the bytes are divided by seconds. */
 static void divide(struct kind *kind, double seconds)
 {
 	struct cpl_comm *comm = kind->comm;
@@ -43,8 +43,8 @@ void campaign_traffic_drop(struct kind *kind)
 	kind->has_grown = false;
 }
 
-/* With groups that are grown a decision by the default mapper looks at the ranks
- * of small jobs only. */
+/* Once groups are grown, a decision by the default mapper looks at the ranks of
+ * small jobs only. */
 static bool needs_graph(const struct kind *kind, const struct chooser *chooser)
 {
 	return chooser->wish.mapper &&
@@ -71,9 +71,9 @@ static int grow(struct kind *kind, const struct cpl_comm *graph,
 	return 0;
 }
 
-/* What groups are grown by. Patterns are symmetric: what both ways have is twice
- * what each has, and groups come out the same; so the large ones, which take
- * gigabytes, are not made twice. */
+/* This returns what groups are grown by. Patterns are symmetric, so both ways
+ * together have twice what each has, and the groups come out the same. So the large
+ * ones, which take gigabytes, are not made twice. */
 static int grow_by(struct kind *kind, struct cpl_error *err)
 {
 	struct cpl_comm *graph;
@@ -89,7 +89,7 @@ static int grow_by(struct kind *kind, struct cpl_error *err)
 	return rc;
 }
 
-/* What the mapper looks at, as far as it is not there. */
+/* This makes what the mapper needs and does not have yet. */
 static int prepare(struct kind *kind, const struct chooser *chooser,
                    struct cpl_error *err)
 {
@@ -119,7 +119,7 @@ static uint64_t kept_bytes(const struct kind *kind)
 	return bytes;
 }
 
-/* Those not taken for longest go until the others are few enough. */
+/* Kinds that were not taken for longest go until the others are few enough. */
 static void make_room(struct kinds *kinds)
 {
 	uint64_t all = 0, most = kinds->campaign->kept;
@@ -145,7 +145,7 @@ static void make_room(struct kinds *kinds)
 	}
 }
 
-/* What was prepared for this chooser. */
+/* This describes what was prepared for this chooser. */
 static void describe(const struct kind *kind, const struct chooser *chooser,
                      struct kind_traffic *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the jobs of a campaign send, once for each kind of job. */
+/* This finds what the jobs of a campaign send, once for each kind of job. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "campaign/campaign_internal.h"
 #include "placement/decide.h"
 
-/* A job with its kind, to be sorted. */
+/* This is a job with its kind, for sorting. */
 struct keyed {
 	int job, rule, nodes;
 	double share;
@@ -32,8 +32,8 @@ static bool same_kind(const struct keyed *a, const struct keyed *b)
 	       a->share == b->share;
 }
 
-/* Communication's part of a job's run time: the log's, the rule's, or its
- * signature's. -1 with err: nobody states it. */
+/* This finds the part of a job's run time that is communication: the log's, the
+ * rule's, or its signature's. It returns -1 with err if none of them states it. */
 static int find_share(const struct cpl_campaign *c, int job,
                       const struct cpl_jobs_rule *rule, double *share,
                       struct cpl_error *err)
@@ -58,7 +58,7 @@ static int find_share(const struct cpl_campaign *c, int job,
 	                          rule->line);
 }
 
-/* Is the signature for so many nodes? */
+/* This says whether the signature is for so many nodes. */
 static bool fits(const struct cpl_signature *sig,
                  const struct cpl_jobs_rule *rule, int nodes)
 {
@@ -67,7 +67,7 @@ static bool fits(const struct cpl_signature *sig,
 	return sig->ranks <= room && sig->ranks > room - rule->ranks_per_node;
 }
 
-/* The jobs that send anything; how many, -1 with err. */
+/* This lists the jobs that send anything. It returns how many, or -1 with err. */
 static int list(const struct cpl_campaign *c, struct keyed *out,
                 struct kinds *kinds, struct cpl_error *err)
 {
@@ -98,7 +98,7 @@ static int list(const struct cpl_campaign *c, struct keyed *out,
 	return n;
 }
 
-/* Seconds alone on these nodes, with ranks in blocks. */
+/* This judges the job alone on these nodes, in seconds, with ranks in blocks. */
 static int judge(struct kind *kind, struct cpl_times *times,
                  struct cpl_times_space *space, const int *node)
 {
@@ -112,8 +112,8 @@ static int judge(struct kind *kind, struct cpl_times *times,
 	return 0;
 }
 
-/* The best sets that are known on the empty machine, whatever decisions go by:
- * auto's by each of these, and node order. */
+/* Whatever decisions go by, these find the best sets that are known on the empty
+ * machine: auto's by each of them, and node order. */
 static const enum cpl_objective objectives[] = {
         CPL_OBJECTIVE_MAX, CPL_OBJECTIVE_MEAN, CPL_OBJECTIVE_HOP_BYTES};
 #define N_OBJECTIVES ((int)(sizeof(objectives) / sizeof(*objectives)))
@@ -161,11 +161,9 @@ out:
 	return rc;
 }
 
-/*
- * A pattern's round takes as long as makes its communication, alone, the share
- * of it that is stated. A signature with times is as loud as it says, and so is
- * one without: times.h.
- */
+/* A pattern's round takes so long that its communication, alone, is the stated
+ * share. A signature with times is as loud as it says, and so is one without:
+ * times.h. */
 static int make(const struct cpl_campaign *c, struct kind *kind)
 {
 	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
@@ -183,14 +181,14 @@ static int make(const struct cpl_campaign *c, struct kind *kind)
 	                    : kind->alone / kind->share;
 	if (!(kind->seconds > 0))
 		kind->seconds = kind->alone;
-	/* A pattern's own phase has its comm, of a second. */
+	/* A pattern's own phase has its comm, of one second. */
 	kind->own.weight = kind->seconds;
 	kind->own.time = 1;
 	kind->own.compute_time = 1 - kind->share;
 	return 0;
 }
 
-/* Ranks from which on one kind is made at a time: that takes gigabytes. */
+/* With so many ranks, one kind is made at a time, since that takes gigabytes. */
 #define LARGE 16384
 
 static void make_one(void *arg, int64_t chunk, int thread)
@@ -210,7 +208,7 @@ static void make_one(void *arg, int64_t chunk, int thread)
 		pthread_mutex_unlock(&kinds->lock);
 }
 
-/* Jobs that want more than there are have no kind. */
+/* Jobs that want more than the machine has are of no kind. */
 static void gather(const struct keyed *key, int n, struct kinds *out)
 {
 	for (int i = 0; i < n; i++) {

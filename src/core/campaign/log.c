@@ -14,7 +14,7 @@
 #define SWF_FIELDS 18
 #define MAX_COLUMNS 128
 
-/* A text that is cut into lines, and those into fields, in place. */
+/* This is a text that is cut into lines, and these into fields, in place. */
 struct log_reader {
 	const char *name;
 	char *next, *end;
@@ -28,7 +28,7 @@ static int fail_at(const struct log_reader *in)
 	return cpl_fail_prefix(in->err, "%s:%d: ", in->name, in->line);
 }
 
-/* The next line, ended by a NUL; NULL: there is none. */
+/* This returns the next line, ended by a NUL, or NULL if there is none. */
 static char *next_line(struct log_reader *in)
 {
 	char *line = in->next, *newline;
@@ -43,8 +43,9 @@ static char *next_line(struct log_reader *in)
 	return line;
 }
 
-/* Fields of a line, cut in place: runs of blanks between them, or one `bar`
- * each. How many there are, of which at most `most` are in field[]. */
+/* This cuts a line into fields in place, which are separated by runs of blanks or
+ * by one `bar` each. It returns how many there are, of which at most `most` are in
+ * field[]. */
 static int split(char *line, char bar, char **field, int most)
 {
 	int n = 0;
@@ -64,7 +65,7 @@ static int split(char *line, char bar, char **field, int most)
 	return n;
 }
 
-/* A whole decimal number; no hexadecimal, infinity or NaN. */
+/* This reads a whole decimal number, but no hexadecimal, infinity or NaN. */
 static int number(const char *what, const char *text, double *out,
                   struct cpl_error *err)
 {
@@ -79,7 +80,8 @@ static int number(const char *what, const char *text, double *out,
 	return 0;
 }
 
-/* [D-]HH:MM:SS, MM:SS with a fraction perhaps; false: is no such text. */
+/* This reads [D-]HH:MM:SS, or MM:SS perhaps with a fraction, or returns false if
+ * the text is different. */
 static bool clock_time(const char *text, double *out)
 {
 	double part, sum = 0;
@@ -120,14 +122,14 @@ static int64_t days_from_civil(int64_t y, int m, int d)
 	       (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1 - 719468;
 }
 
-/* The rest of a number behind its whole part: nothing, or "." and digits. */
+/* The rest of a number behind its whole part may be nothing, or "." and digits. */
 static bool is_fraction(const char *text)
 {
 	return !*text || (text[0] == '.' && text[1] &&
 	                  !text[1 + strspn(text + 1, "0123456789")]);
 }
 
-/* Seconds, or a date and time, perhaps with a fraction. */
+/* This reads seconds, or a date and time, perhaps with a fraction. */
 static int moment(const char *text, double *out, struct cpl_error *err)
 {
 	int y, m, d, hour, minute, second, n = 0;
@@ -145,7 +147,7 @@ static int moment(const char *text, double *out, struct cpl_error *err)
 	return number("Submit", text, out, err);
 }
 
-/* A job that ran goes into the log. */
+/* This puts a job that ran into the log. */
 static int add_job(struct log_reader *in, struct cpl_log_job job)
 {
 	struct cpl_log *log = in->log;
@@ -220,10 +222,11 @@ static int read_swf(struct log_reader *in, char *line, int procs_per_node)
 enum column { JOB_ID, SUBMIT, ELAPSED, NODES, LIMIT, NAME, USER, ACCOUNT,
 	      PARTITION, QOS, SHARE, N_COLUMNS };
 
-/* Their names, and others of the same whose unit may differ. */
+/* These are their names, and other columns for the same that may have another
+ * unit. */
 static const struct {
 	const char *name, *other;
-	double unit; /* seconds, of other as a plain number */
+	double unit; /* in seconds, of other as a plain number */
 	bool needed;
 } column_of[N_COLUMNS] = {
 	[JOB_ID] = {"JobID", "JobIDRaw", 0, true},
@@ -239,7 +242,7 @@ static const struct {
 	[SHARE] = {"Share", "Share", 0, false},
 };
 
-/* at[column] = field, -1: the log has none. */
+/* It sets at[column] = field, or -1 where the log has none. */
 static int read_header(const struct log_reader *in, char *line, int *at)
 {
 	char *field[MAX_COLUMNS];
@@ -266,7 +269,7 @@ static int read_header(const struct log_reader *in, char *line, int *at)
 	return n;
 }
 
-/* A time of the clock, or a number of the column's unit. */
+/* This reads a time of the clock, or a number in the column's unit. */
 static int duration(enum column c, const char *text, double *out,
                     struct cpl_error *err)
 {
@@ -352,7 +355,7 @@ static int by_submit(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* From the first submission on. */
+/* Times count from the first submission. */
 static void put_in_order(struct cpl_log *log)
 {
 	double first;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Traffic for any number of ranks. A matrix has no steps: what the steps of a
- * collective operation send is added up. Recursive halving and doubling, and
- * the binomial tree, are those of "Communication-aware job scheduling using
- * SLURM" (Mishra, Agrawal, Malakar 2020); its 2-D pattern is 30 % of recursive
- * doubling and 70 % of the tree.
- */
+/* These patterns make traffic for any number of ranks. A matrix has no steps, so
+ * what the steps of a collective operation send is added up. Recursive halving and
+ * doubling, and the binomial tree, are those of "Communication-aware job scheduling
+ * using SLURM" (Mishra, Agrawal, Malakar 2020); its 2-D pattern is 30 % of
+ * recursive doubling and 70 % of the tree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +21,7 @@ static void put_entry(struct cpl_comm_gather *out, int from, int to,
 		cpl_comm_gather(out, from, to, bytes);
 }
 
-/* n as a product of k sides, as equal as its divisors let them be. */
+/* This writes n as a product of k sides that are as equal as its divisors allow. */
 static void sides(int n, int k, int *side)
 {
 	for (int d = k; d > 0; d--) {
@@ -44,7 +42,7 @@ static void sides(int n, int k, int *side)
 	}
 }
 
-/* Periodic, with both neighbours in each dimension. */
+/* The stencil is periodic, with both neighbours in each dimension. */
 static void stencil(int n, int dims, struct cpl_comm_gather *out)
 {
 	int side[4];
@@ -86,7 +84,7 @@ static void stencil_4d(int n, struct cpl_comm_gather *out)
 	stencil(n, 4, out);
 }
 
-/* All-to-all in the rows, and in the columns, of a rectangle of ranks. */
+/* This is an all-to-all in the rows, and in the columns, of a rectangle of ranks. */
 static void pencil(int n, struct cpl_comm_gather *out)
 {
 	int side[2];
@@ -118,9 +116,9 @@ static int power_of_two(int n)
 	return p;
 }
 
-/* Partners at every distance that is a power of two, in blocks of twice that;
- * those behind the last rank are left out. Each gets so many bytes, or those at
- * distance 1 `most` and the others less by their distance. */
+/* There are partners at every distance that is a power of two, in blocks of twice
+ * that, and those behind the last rank are left out. Each gets `each` bytes, or
+ * those at distance 1 get `most` and the others less by their distance. */
 static void exchange(int n, double each, double most,
                      struct cpl_comm_gather *out)
 {
@@ -187,7 +185,7 @@ const struct cpl_jobs_pattern *cpl_jobs_pattern_at(int i)
 const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
                                                      struct cpl_error *err)
 {
-	char list[256] = "none"; /* which is no pattern of ours */
+	char list[256] = "none"; /* "none" is no pattern of ours */
 	size_t used = strlen(list);
 
 	for (int i = 0; table[i].name; i++) {

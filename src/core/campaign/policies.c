@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How others choose nodes, by name: stock.h. */
+/* This lists by name how others choose nodes: stock.h. */
 #include "campaign/campaign_internal.h"
 
 static int tree(const struct cpl_stock_request *req, int *out,

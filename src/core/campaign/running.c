@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds until what all jobs take fits together, and how closely. */
+/* These limit the rounds until the times of all jobs fit together, and say how
+ * closely. */
 #define MAX_ROUNDS 24
 #define CLOSE 1e-4
 
@@ -37,7 +38,7 @@ void running_free(struct running_job *job)
 	free(job->rank_host);
 }
 
-/* What it would send, as the plugin has it. */
+/* This adds what it would send, as the plugin has it. */
 static int add_load(struct running_jobs *jobs, struct running_job *job,
                     struct cpl_error *err)
 {
@@ -96,7 +97,7 @@ void running_send(struct running_jobs *jobs)
 			               jobs->job[i].stretch, &jobs->sent);
 }
 
-/* A job's communication among what the others send. */
+/* This judges a job's communication among what the others send. */
 static void judge(void *arg, int64_t i, int thread)
 {
 	const struct running_jobs *jobs = arg;
@@ -111,8 +112,8 @@ static void judge(void *arg, int64_t i, int thread)
 	job->seconds = result.seconds;
 }
 
-/* Half way, so that jobs that share a link do not take turns; by how much in
- * parts of it. */
+/* It goes half way, so that jobs that share a link do not take turns. It returns
+ * the relative change. */
 static double soften(struct running_job *job)
 {
 	double before = job->stretch, change;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The jobs that run at a time, and what they come to together: who communicates
- * longer sends less in a second, which the others feel.
- */
+/* These are the jobs that run at a time, and how they affect each other: a job that
+ * communicates longer sends less per second, which the others feel. */
 #ifndef CPL_CAMPAIGN_RUNNING_H
 #define CPL_CAMPAIGN_RUNNING_H
 
 #include "base/team.h"
 #include "scene/scene.h"
 
-/* A job that runs. */
+/* This is a job that runs. */
 struct running_job {
 	int job;
 	int *node;      /* [nodes] in order of hosts */
@@ -21,7 +19,7 @@ struct running_job {
 	double work;    /* seconds of the log that are left */
 	double stretch; /* seconds that one of those takes now */
 	double seconds; /* of communication of the run, as it is now */
-	double sum;     /* of them, over the time it runs */
+	double sum;     /* their sum over the time it runs */
 	double begin;
 };
 
@@ -33,29 +31,30 @@ struct running_jobs {
 	struct cpl_load sent;   /* what they send, stretched as they are */
 };
 
-/* For at most max_jobs at a time. 0, or -1 with err (memory), to be closed in
- * either case. */
+/* This is for at most max_jobs at a time. It returns 0, or -1 with err when memory
+ * is out; close it in either case. */
 int running_open(struct running_jobs *jobs, const struct cpl_network *net,
                  const struct cpl_routing *routing, int max_jobs,
                  struct cpl_error *err);
 void running_close(struct running_jobs *jobs);
 void running_free(struct running_job *job);
 
-/* A job comes, which is copied (-1 with err: memory; it has not come); the i-th
- * goes, what it has is the caller's. O(n + as cpl_background_add). */
+/* The first adds a job, which is copied, or returns -1 with err when memory is out,
+ * and then it was not added. The second removes the i-th job, whose contents are
+ * the caller's. They cost O(n + as cpl_background_add). */
 int running_start(struct running_jobs *jobs, struct running_job *job,
                   struct cpl_error *err);
 void running_end(struct running_jobs *jobs, int i);
 
-/* Its stretch with communication as it is now. */
+/* This is its stretch with communication as it is now. */
 double running_stretch(const struct running_job *job);
 
-/* Fill sent. From scratch, in the order of jobs: no rounding adds up. O(their
- * links). */
+/* This fills sent from scratch in the order of jobs, so that no rounding adds up.
+ * It costs O(their links). */
 void running_send(struct running_jobs *jobs);
-/* Their seconds and stretches until what all take fits together, and what they
- * then send. With a team (or NULL) of threads, the same for any. O(rounds * their
- * links). */
+/* This sets their seconds and stretches until they all fit together, and what they
+ * send then. team is threads or NULL; the result is the same for any number. It
+ * costs O(rounds * their links). */
 void running_judge(struct running_jobs *jobs, struct cpl_team *team);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "base/sort.h"
 
-/* Levels that make switches, finest first, into at[]; how many. */
+/* This puts the levels that make switches, finest first, into at[], and returns how
+ * many there are. */
 static int switch_levels(const struct cpl_network *net, int *at)
 {
 	int n = 0;
@@ -26,7 +27,7 @@ static int unit_of_node(const struct cpl_network *net, int level, int node)
 	return cpl_level_unit(&net->level[level], cpl_network_router(net, node));
 }
 
-/* Leaves of the finest level, or one of all nodes. */
+/* These are the leaves of the finest level, or one leaf of all nodes. */
 static void fill_leaves(struct cpl_stock_tree *tree, int leaf)
 {
 	const struct cpl_network *net = tree->net;
@@ -44,7 +45,7 @@ static void fill_leaves(struct cpl_stock_tree *tree, int leaf)
 	for (int i = 0; i < net->n_nodes; i++)
 		if (tree->leaf_of[i] >= 0)
 			tree->node[next[tree->leaf_of[i]]++] = i;
-	/* Each has moved to where the next begins. */
+	/* Each has moved to where the next begins, so this moves them back. */
 	for (int u = tree->n_leaves; u > 0; u--)
 		next[u] = next[u - 1];
 	next[0] = 0;
@@ -93,8 +94,8 @@ void cpl_stock_tree_free(struct cpl_stock_tree *tree)
 	free(tree->node);
 }
 
-/* A run of free nodes, first .. end - 1, of n of them. Ports without a node are
- * no gap: Slurm does not know them. */
+/* This is a run of n free nodes, first .. end - 1. Ports without a node make no
+ * gap, since Slurm does not know them. */
 struct free_run {
 	int first, end, n;
 };
@@ -119,7 +120,7 @@ static int find_runs(const struct cpl_stock_request *req, struct free_run *run)
 	return n;
 }
 
-/* Is a closer to what is left? */
+/* This says whether a is closer to what is left. */
 static bool fits_better(int a, int b, int left)
 {
 	if (a >= left && b >= left)
@@ -158,11 +159,11 @@ int cpl_stock_flat(const struct cpl_stock_request *req, int *out,
 	return 0;
 }
 
-/* Free nodes of the units of each level. */
+/* These are the free nodes of the units of each level. */
 struct leaf_choice {
 	const struct cpl_stock_tree *tree;
 	int **count; /* [n_levels][units] */
-	int *dist;   /* [n_leaves] hops to those taken, added up */
+	int *dist;   /* [n_leaves] sum of hops to those taken */
 	int total;
 };
 
@@ -200,8 +201,8 @@ static void choice_free(struct leaf_choice *c)
 	free(c->dist);
 }
 
-/* Above 0: leaf a fits better than b; the switches above count where neither
- * is enough, as far up as they differ. */
+/* This is above 0 if leaf a fits better than b. Where neither is enough the
+ * switches above count, as far up as they differ. */
 static int compare(const struct leaf_choice *c, int a, int b, int left)
 {
 	int na = 0, nb = 0;
@@ -221,7 +222,7 @@ static int compare(const struct leaf_choice *c, int a, int b, int left)
 	return (na > nb) - (na < nb);
 }
 
-/* Hops between leaves, up to the switch above both and down. */
+/* These are the hops between leaves, up to the switch above both and down. */
 static int hops(const struct cpl_stock_tree *tree, int a, int b)
 {
 	int l = 0;
@@ -253,7 +254,8 @@ static int next_leaf(const struct leaf_choice *c, int left)
 	return best;
 }
 
-/* At most `most` free nodes of a leaf behind out[n]; the new n. */
+/* This puts at most `most` free nodes of a leaf behind out[n], and returns the new
+ * n. */
 static int take_nodes(const struct cpl_stock_request *req, int leaf, int most,
                       int *out, int n)
 {
@@ -267,7 +269,7 @@ static int take_nodes(const struct cpl_stock_request *req, int leaf, int most,
 	return n;
 }
 
-/* By leaf, then node. */
+/* The order is by leaf, then by node. */
 struct ranked {
 	int leaf, node;
 };
@@ -316,7 +318,7 @@ int cpl_stock_tree_choose(const struct cpl_stock_request *req, bool by_leaf,
 	return rc;
 }
 
-/* A leaf as the study orders them. */
+/* The study orders leaves by this. */
 struct leaf {
 	int leaf, n_free, busy, nodes, loud;
 	double ratio;
@@ -373,7 +375,7 @@ static int higher_ratio(const void *a, const void *b)
 	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
 }
 
-/* Leaves with free nodes; *n of them. NULL with err. */
+/* This lists the *n leaves with free nodes. It returns NULL with err. */
 static struct leaf *list_leaves(const struct cpl_stock_request *req, int *n,
                                 struct cpl_error *err)
 {
@@ -403,7 +405,7 @@ static struct leaf *list_leaves(const struct cpl_stock_request *req, int *n,
 	return leaf;
 }
 
-/* The fullest leaf that is enough by itself, NULL: none. */
+/* This returns the fullest leaf that is enough by itself, or NULL. */
 static const struct leaf *one_leaf(const struct leaf *leaf, int n, int wanted)
 {
 	const struct leaf *best = NULL;
@@ -415,7 +417,7 @@ static const struct leaf *one_leaf(const struct leaf *leaf, int n, int wanted)
 	return best;
 }
 
-/* One leaf, or leaf after leaf in that order. */
+/* This takes one leaf, or leaf after leaf in that order. */
 static int take_leaves(const struct cpl_stock_request *req,
                        int (*order)(const void *, const void *), int *out,
                        struct cpl_error *err)
@@ -455,7 +457,7 @@ static int least(int a, int b)
 	return a < b ? a : b;
 }
 
-/* Nodes of each leaf, in their order, into share[]. */
+/* This puts the nodes of each leaf, in their order, into share[]. */
 static void balance(const struct leaf *leaf, int n_leaves, int wanted,
                     int *share)
 {

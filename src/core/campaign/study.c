@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The study's cost, and the choice that goes by it. */
+/* This is the study's cost, and the choice that goes by it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,12 +8,11 @@
 const char *const cpl_study_pattern_name[CPL_STUDY_PATTERNS + 1] = {
         "rhvd", "rd", "binomial", "2-d", NULL};
 
-/* Leaves of the ranks, and loud nodes of each by that leaf. */
+/* These are the leaves of the ranks, and the loud nodes of each by that leaf. */
 struct cost {
 	const struct cpl_stock_tree *tree;
 	const int *loud, *node;
-	int *own; /* [n_leaves] nodes of the job that are not in loud[], or
-	           * NULL */
+	int *own; /* [n_leaves] nodes of the job that loud[] lacks, or NULL */
 };
 
 static double leaf_nodes(const struct cpl_stock_tree *tree, int leaf)
@@ -39,7 +38,7 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Partners at one distance: all of them, or those of a tree. */
+/* The partners at one distance are all of them, or those of a tree. */
 static double step(const struct cost *c, int n, int distance, bool tree)
 {
 	double most = 0;
@@ -95,7 +94,7 @@ double cpl_study_cost(const struct cpl_stock_tree *tree, const int *loud,
 	return cost_of(&c, n, pattern);
 }
 
-/* The same where the job's nodes are not among the loud ones yet. */
+/* This is the cost where the job's nodes are not among the loud ones yet. */
 static double cost_to_be(const struct cpl_stock_request *req, const int *node,
                          int *own)
 {

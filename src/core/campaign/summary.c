@@ -18,7 +18,7 @@ static int by_value(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Sorts them. */
+/* This sorts the values. */
 static struct cpl_campaign_spread spread(struct weighted *v, int n)
 {
 	struct cpl_campaign_spread out = {0};
@@ -63,7 +63,7 @@ static double bounded(const struct cpl_log_job *log,
 	return fmax((job->end - log->submit) / least, 1);
 }
 
-/* One number of each job that ran. */
+/* Each job that ran has these numbers. */
 enum number { WAIT, BOUNDED, DECISION };
 
 static struct cpl_campaign_spread
@@ -111,7 +111,8 @@ static void add_job(const struct cpl_log_job *asked,
 	out->slowdown += cpl_log_natural(fmax(job->slowdown, 1e-12));
 }
 
-/* The geometric mean of n ratios whose logarithms are added up; 1 of none. */
+/* This is the geometric mean of n ratios from the sum of their logarithms, or 1 if
+ * n is 0. */
 static double mean_ratio(double logs, int n)
 {
 	return n ? cpl_exp_natural(logs / n) : 1;
@@ -158,7 +159,7 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
 	return 0;
 }
 
-/* What is added up for a class. */
+/* This is added up for a class. */
 struct class_sums {
 	double here, first, wait, logs;
 };

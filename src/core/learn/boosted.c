@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Gradient boosted trees with Huber's loss (Friedman, Annals of Statistics 29,
- * 2001, algorithm 4): each small tree is grown to what the ones before leave,
- * which counts by its square up to the 90 % quantile and by its amount beyond.
- */
+/* Gradient boosted trees use Huber's loss (Friedman, Annals of Statistics 29, 2001,
+ * algorithm 4): each small tree is grown to what the ones before leave, which
+ * counts by its square up to the 90 % quantile and by its amount beyond. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +28,7 @@ static double median_of(double *sorted, int n)
 	             : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/* The paper's step from the median. */
+/* This is the paper's step from the median. */
 static double leaf(void *arg, const int *row, int n)
 {
 	struct boosting *b = arg;

@@ -10,7 +10,7 @@ struct ranked_item {
 	int at;
 };
 
-/* By key, those of one key as they came. */
+/* This orders by key, and leaves those of one key as they came. */
 static int by_key(const void *a, const void *b)
 {
 	const struct ranked_item *x = a, *y = b;
@@ -20,8 +20,8 @@ static int by_key(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-/* Two sorted runs of value[] that meet at `middle` into to[]: how many pairs of
- * both have the larger first. */
+/* This merges two sorted runs of value[] that meet at `middle` into to[]. It
+ * returns how many pairs of both have the larger value first. */
 static int64_t merge(const double *value, int first, int middle, int end,
                      double *to)
 {
@@ -38,8 +38,8 @@ static int64_t merge(const double *value, int first, int middle, int end,
 	return n;
 }
 
-/* Pairs of value[n] of which the larger comes first. value[] and spare[n] hold
- * anything afterwards. */
+/* This counts the pairs of value[n] whose larger value comes first. value[] and
+ * spare[n] hold anything afterwards. */
 static int64_t inversions(double *value, double *spare, int n)
 {
 	int64_t all = 0;
@@ -76,8 +76,8 @@ static void sort(struct concordant_work *w, const double *key,
 		w->value[i] = w->item[i].other;
 }
 
-/* Pairs that a and b order differently. In the order of a, b falls; or a falls
- * with the index where b stays. */
+/* This counts the pairs that a and b order differently. In the order of a, b falls;
+ * or a falls with the index where b stays the same. */
 static int64_t count_different(struct concordant_work *w, const double *a,
                                const double *b)
 {

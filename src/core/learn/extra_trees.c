@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Extremely randomised trees (Geurts, Ernst, Wehenkel, Machine Learning 63,
- * 2006): each is grown from all samples, with one split drawn for each feature
- * and the best of these taken, until nodes have few samples; the mean of all.
- */
+/* Extremely randomised trees (Geurts, Ernst, Wehenkel, Machine Learning 63, 2006)
+ * are grown from all samples. One split is drawn for each feature and the best of
+ * these is taken until nodes have few samples. The result is the mean of all
+ * trees. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "learn/learn.h"
 
-#define LEAST 5 /* the paper's, for regression */
+#define LEAST 5 /* the paper's value for regression */
 #define DEPTH 64
 
 static int grow(const struct cpl_learn_task *task, struct cpl_model *model,

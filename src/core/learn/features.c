@@ -33,7 +33,7 @@ int cpl_feature_five(const double *value, int64_t n,
 	*out = (struct cpl_feature_five){0};
 	if (!sorted)
 		return cpl_fail_memory(err);
-	/* Those of 0 would come last, and add nothing to any sum. */
+	/* Values of 0 would come last, and add nothing to any sum. */
 	sorted[0] = 0;
 	for (int64_t i = 0; i < n; i++)
 		if (value[i] > 0)
@@ -66,7 +66,7 @@ static int node_of(const struct cpl_feature_job *job, int rank)
 	                                : rank / job->ranks_per_node];
 }
 
-/* Hops of each pair of ranks on different nodes. */
+/* These are the hops of each pair of ranks on different nodes. */
 static int hops_of(const struct cpl_feature_job *job, double *value,
                    struct cpl_error *err)
 {
@@ -101,7 +101,7 @@ static int hops_of(const struct cpl_feature_job *job, double *value,
 	return rc;
 }
 
-/* What is on the links all together. */
+/* These are the bytes of all jobs on the links. */
 static int loads_of(const struct cpl_feature_job *job,
                     const struct cpl_load *load, double *value,
                     struct cpl_error *err)

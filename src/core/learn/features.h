@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What of a job on a placement may tell its time: the figures of Jain 2016,
- * chapter 4 (Table 4.2), without a machine's counters. AO: over those above the
- * mean of all; TO: over the largest twentieth.
- */
+/* These figures of a job on a placement may tell its time. They are those of Jain
+ * 2016, chapter 4 (Table 4.2), without a machine's counters. AO means over those
+ * above the mean of all; TO means over the largest twentieth. */
 #ifndef CPL_LEARN_FEATURES_H
 #define CPL_LEARN_FEATURES_H
 
@@ -12,13 +10,13 @@
 #include "traffic/times.h"
 #include "traffic/traffic.h"
 
-/* Five figures of n values. */
+/* These are five figures of n values. */
 struct cpl_feature_five {
 	double mean, mean_ao, mean_to, max;
 	double n_ao; /* how many are above the mean */
 };
 
-/* 0, or -1 with err (memory). O(n log n). */
+/* This returns 0, or -1 with err when memory is out. It costs O(n log n). */
 int cpl_feature_five(const double *value, int64_t n,
                      struct cpl_feature_five *out, struct cpl_error *err);
 
@@ -33,17 +31,17 @@ enum cpl_feature {
 	CPL_FEATURE_LINK_MAX,
 	CPL_FEATURE_LINKS_AO,   /* how many links */
 	CPL_FEATURE_USED,       /* of links that are used: mean */
-	CPL_FEATURE_DEVIATION,  /* and their standard deviation */
+	CPL_FEATURE_DEVIATION,  /* of links that are used: standard deviation */
 	CPL_FEATURE_NODE_MAX,   /* seconds of the busiest link of a node */
 	CPL_FEATURE_MODEL,      /* seconds of cpl_times: max-min shares */
 	CPL_FEATURES
 };
 
-/* "hops", "hops_ao", ...: heads of columns. */
+/* The names "hops", "hops_ao", ... are heads of columns. */
 extern const char *const cpl_feature_name[CPL_FEATURES];
 
-/* A job where it is: rank r on node[rank_host[r]], or where rank_host is NULL
- * on node[r / ranks_per_node]. */
+/* This is a job on its nodes: rank r is on node[rank_host[r]], or if rank_host is
+ * NULL on node[r / ranks_per_node]. */
 struct cpl_feature_job {
 	const struct cpl_network *net;
 	const struct cpl_routing *routing; /* by flow */
@@ -51,16 +49,16 @@ struct cpl_feature_job {
 	const struct cpl_phase *phase;     /* its phases, for cpl_times */
 	int n_phases, ranks_per_node;
 	const int *node, *rank_host;
-	/* Bytes of others meanwhile, NULL: none. Or all bytes, with the job's,
-	 * which are then not made anew. */
+	/* These are the bytes of others meanwhile, or NULL for none; or all bytes
+	 * with the job's, which then are not computed again. */
 	const struct cpl_load *background, *total;
-	/* The seconds of cpl_times are known already: those. */
+	/* If the seconds of cpl_times are known already, these are they. */
 	bool judged;
 	double seconds;
 };
 
-/* 0, or -1 with err (memory). O(links + used links * log + pairs * log pairs).
- */
+/* This returns 0, or -1 with err when memory is out. It costs O(links + used links
+ * * log + pairs * log pairs). */
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err);
 

@@ -9,8 +9,8 @@
 #include "base/sort.h"
 #include "learn/concordant.h"
 
-/* Sums of squares of figures, and quotients of times, remain numbers; beyond, no
- * model can be written. */
+/* Up to here, sums of squares of figures and quotients of times remain numbers;
+ * beyond, no model can be written. */
 #define MOST_FIGURE 1e100
 #define LEAST_TIME 1e-30
 #define MOST_TIME 1e30
@@ -22,7 +22,7 @@ struct learning {
 	double *x, *y; /* [n][n_features], [n] */
 	int *row;      /* [n] */
 	double *told, *held; /* [n] of a division */
-	double *part;        /* [divisions * n] errors of all */
+	double *part;        /* [divisions * n] errors of all divisions */
 	int n_parts;
 	struct cpl_error *err;
 };
@@ -97,7 +97,8 @@ fail:
 	return NULL;
 }
 
-/* From the first n rows in the order of row[]. NULL with err. */
+/* This grows a model from the first n rows in the order of row[], or returns NULL
+ * with err. */
 static struct cpl_model *grow(struct learning *l, int n)
 {
 	const struct cpl_learn_options *o = l->options;
@@ -146,7 +147,7 @@ static double r2_of(const double *told, const double *held, int n)
 	return all > 0 ? 1 - rest / all : 1;
 }
 
-/* Grow from two thirds, and tell the last third. */
+/* This grows a model from two thirds, and lets it tell the last third. */
 static int divide(struct learning *l, int division,
                   struct cpl_model_score *score)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Models of time from samples (Jain 2016, chapter 4; his code used scikit-learn;
- * the two methods are small, so they are here). Always the same model for the
- * same samples, options and seed.
- */
+/* Models of time are learned from samples (Jain 2016, chapter 4; his code used
+ * scikit-learn; the two methods are small, so they are here). The same samples,
+ * options and seed always give the same model. */
 /* Tests: * in test_learn. */
 #ifndef CPL_LEARN_LEARN_H
 #define CPL_LEARN_LEARN_H
@@ -12,12 +10,12 @@
 #include "learn/model.h"
 #include "learn/samples.h"
 
-/* Samples below which nothing can be held out. */
+/* With fewer samples nothing can be held out. */
 #define CPL_LEARN_LEAST 12
-/* Divisions into two thirds and a third, from which a score is the mean. */
+/* A score is the mean over so many divisions into two thirds and a third. */
 #define CPL_LEARN_DIVISIONS 10
 
-/* What a method grows trees from: rows x[row[i]] of n_features each. */
+/* A method grows trees from this: rows x[row[i]] of n_features each. */
 struct cpl_learn_task {
 	int n, n_features;
 	const double *x, *y;
@@ -26,12 +24,12 @@ struct cpl_learn_task {
 	uint64_t seed;
 };
 
-/* One file and one line in learn.mk each. */
+/* Each learner has one file, and one line in learn.mk. */
 struct cpl_learner {
 	CPL_ENTRY;
 	int trees; /* by default */
-	/* Fills base, rate, n_trees, tree and (+=) importance. 0, or -1 with
-	 * err (memory). */
+	/* This fills base, rate, n_trees, tree and (+=) importance. It returns 0,
+	 * or -1 with err when memory is out. */
 	int (*grow)(const struct cpl_learn_task *task, struct cpl_model *model,
 	            struct cpl_error *err);
 };
@@ -47,12 +45,10 @@ struct cpl_learn_options {
 	uint64_t seed;
 };
 
-/*
- * Score the method on thirds held out of the samples, as drawn, then grow a
- * model from all. NULL with err: memory, too few samples, times that are not
- * above 0, figures too large to be squared. Free with cpl_model_free. Costs
- * CPL_LEARN_DIVISIONS + 1 times what the method's grow does.
- */
+/* This scores the method on thirds held out of the samples, as drawn, then grows a
+ * model from all. It returns NULL with err: memory, too few samples, times that are
+ * not above 0, figures too large to be squared. Free the model with cpl_model_free.
+ * It costs CPL_LEARN_DIVISIONS + 1 times as much as the method's grow. */
 struct cpl_model *cpl_learn(const struct cpl_samples *samples,
                             const struct cpl_learn_options *options,
                             struct cpl_error *err);

@@ -21,7 +21,7 @@ static int find_column(const char *name, enum cpl_feature *out)
 	return -1;
 }
 
-/* The model is the learned one's, or freed. */
+/* The learned one takes over the model, or it is freed. */
 static struct cpl_learned *take_model(struct cpl_model *model, const char *name,
                                       struct cpl_error *err)
 {

@@ -12,10 +12,10 @@
 
 #define FORMAT "commplace-time-model"
 #define MAX_TREES 100000
-/* Of times and parts of them: their products remain numbers. */
+/* Times and parts of them are limited so that their products remain numbers. */
 #define MOST 1e100
 
-/* NULL: memory. */
+/* It returns NULL when memory is out. */
 static json_t *tree_json(const struct cpl_learn_tree *tree)
 {
 	json_t *list = json_array();
@@ -82,7 +82,7 @@ int cpl_model_write(const struct cpl_model *m, const char *path,
 	return rc;
 }
 
-/* The two numbers of an array, the first no larger. */
+/* This reads the two numbers of an array, the first no larger than the second. */
 static int read_pair(const json_t *root, const char *key, double *a, double *b,
                      struct cpl_error *err)
 {
@@ -145,7 +145,7 @@ static int read_features(struct cpl_model *m, const json_t *list,
 	return 0;
 }
 
-/* Ways through a tree only lead on, so that they end. */
+/* Links in a tree only lead on, so that every path ends. */
 static int read_node(struct cpl_learn_tree_node *node, const json_t *from, int i,
                      int n, int n_features, struct cpl_error *err)
 {

@@ -22,7 +22,8 @@ struct sample_table {
 	struct cpl_error *err;
 };
 
-/* The next line's fields; their number, -1: failed. */
+/* This splits the next line into fields. It returns their number, or -1 if it
+ * failed. */
 static int split(struct sample_table *t, char *line)
 {
 	int n = 0;
@@ -40,7 +41,7 @@ static int split(struct sample_table *t, char *line)
 	return n;
 }
 
-/* The last n fields can stand in a model and in JSON. */
+/* This checks that the last n fields can stand in a model and in JSON. */
 static int check_text(const struct sample_table *t, int n, int number)
 {
 	for (int c = 0; c < n; c++)
@@ -50,7 +51,7 @@ static int check_text(const struct sample_table *t, int n, int number)
 	return 0;
 }
 
-/* A name is one column's. */
+/* A name must belong to one column only. */
 static int check_head(const struct sample_table *t, int number)
 {
 	for (int c = 0; c < t->columns; c++)
@@ -65,7 +66,7 @@ static int check_head(const struct sample_table *t, int number)
 	return 0;
 }
 
-/* Does the last row say what the head does? Tables were put together. */
+/* The last row may repeat the head, since tables were put together. */
 static bool is_head(const struct sample_table *t)
 {
 	for (int c = 0; c < t->columns; c++)

@@ -35,7 +35,8 @@ static int by_x(const void *a, const void *b)
 	return (p->y > q->y) - (p->y < q->y);
 }
 
-/* What the squares of two parts' distances from their means are less. */
+/* This is how much smaller the squares of two parts' distances from their means
+ * are. */
 static double gain_of(double sum, double n, double all, double total)
 {
 	double other = all - sum, rest = total - n;
@@ -43,7 +44,7 @@ static double gain_of(double sum, double n, double all, double total)
 	return sum * sum / n + other * other / rest - all * all / total;
 }
 
-/* The best split of a feature between two different values. */
+/* This finds the best split of a feature between two different values. */
 static void best_split(struct grower *g, const int *row, int n, int feature,
                        double all, struct split *best)
 {
@@ -69,7 +70,7 @@ static void best_split(struct grower *g, const int *row, int n, int feature,
 	}
 }
 
-/* One that is drawn between the least and the largest value. */
+/* This draws a split between the least and the largest value. */
 static void random_split(struct grower *g, const int *row, int n, int feature,
                          double all, struct split *best)
 {
@@ -114,7 +115,8 @@ static struct split find_split(struct grower *g, const int *row, int n)
 	return best;
 }
 
-/* Rows at or below the split first, in their order; how many. */
+/* This moves rows at or below the split to the front, in their order, and returns
+ * how many there are. */
 static int divide(struct grower *g, int *row, int n, const struct split *s)
 {
 	int below = 0, above = 0;
@@ -140,7 +142,7 @@ static double leaf_of(const struct grower *g, const int *row, int n)
 	return sum / n;
 }
 
-/* The node of these rows and all below it. */
+/* This grows the node of these rows and all below it. */
 static int grow(struct grower *g, int *row, int n, int depth)
 {
 	struct cpl_learn_tree *tree = g->tree;

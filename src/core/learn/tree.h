@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Regression trees: by the features of a sample to a leaf, which has a value. */
+/* A regression tree leads from the features of a sample to a leaf, which has a
+ * value. */
 #ifndef CPL_LEARN_TREE_H
 #define CPL_LEARN_TREE_H
 
@@ -9,9 +10,9 @@
 
 struct cpl_learn_tree_node {
 	int feature;  /* -1: a leaf */
-	int above;    /* node of samples with more than value; the others go to
-	               * the next node */
-	double value; /* a leaf's, or where it splits */
+	/* the node of samples above value; others go to the next node */
+	int above;
+	double value; /* of a leaf, or where it splits */
 };
 
 struct cpl_learn_tree {
@@ -19,33 +20,32 @@ struct cpl_learn_tree {
 	struct cpl_learn_tree_node *node; /* preorder */
 };
 
-/* What a tree is grown from: rows x[row[i]] of n_features each. */
+/* A tree is grown from this: rows x[row[i]] of n_features each. */
 struct cpl_learn_tree_task {
 	int n, n_features;
 	const double *x; /* [rows][n_features] */
 	const double *y; /* [rows] */
 	int *row;        /* [n], in any order; it is changed */
-	int depth;       /* at most, of splits; INT_MAX: any */
+	int depth;       /* at most so many splits; INT_MAX: any */
 	int least;       /* samples of a node that is split, >= 2 */
-	/*
-	 * One split drawn for each feature, the best of them taken (Geurts,
-	 * Ernst, Wehenkel, Machine Learning 63, 2006); else the best there is.
-	 */
+	/* One split is drawn for each feature, and the best of them is taken
+	 * (Geurts, Ernst, Wehenkel, Machine Learning 63, 2006); otherwise the best
+	 * there is. */
 	bool random;
 	uint64_t seed;
-	/* A leaf's value of its rows, NULL: the mean of y. */
+	/* This returns a leaf's value from its rows; NULL means the mean of y. */
 	double (*leaf)(void *arg, const int *row, int n);
 	void *arg;
 	double *gain; /* [n_features] += what splits took off the squares */
 };
 
-/* 0, or -1 with err (memory); to be freed in either case. O(features * n log n)
- * a level. */
+/* This returns 0, or -1 with err when memory is out; free the tree in either case.
+ * It costs O(features * n log n) for each level. */
 int cpl_learn_tree_grow(const struct cpl_learn_tree_task *task,
                         struct cpl_learn_tree *tree, struct cpl_error *err);
 void cpl_learn_tree_free(struct cpl_learn_tree *tree);
 
-/* O(depth). */
+/* It costs O(depth). */
 double cpl_learn_tree_value(const struct cpl_learn_tree *tree, const double *x);
 
 #endif
