@@ -27,7 +27,7 @@ static uint64_t block_bytes(const struct rec_blocks *b, int i)
 	return count > 0 ? (uint64_t)count * size : 0;
 }
 
-/* Rank relative to the root. */
+/* This is the rank relative to the root. */
 static int relative(const struct rec_coll *c, int root)
 {
 	return (int)(((int64_t)c->rank - root + c->size) % c->size);
@@ -38,7 +38,7 @@ static int absolute(const struct rec_coll *c, int root, int64_t v)
 	return (int)((v + root) % c->size);
 }
 
-/* Lowest set bit of v, or a power of two >= P for the root. */
+/* This is the lowest set bit of v, or a power of two >= P for the root. */
 static int64_t low_bit(const struct rec_coll *c, int v)
 {
 	int64_t bit = 1;
@@ -73,7 +73,8 @@ void rec_barrier(const struct rec_coll *c)
 			        1);
 		return;
 	}
-	/* tree_up, exchange, tree_down; those drop empty messages */
+	/* tree_up, exchange and tree_down drop empty messages, which a barrier must
+	 * not. */
 	if (c->rank)
 		c->emit(c->context, false, c->rank - (int)low_bit(c, c->rank),
 		        0, 1);
@@ -138,7 +139,7 @@ void rec_scan(const struct rec_coll *c, uint64_t bytes)
 		send_local(c, c->rank + 1, bytes);
 }
 
-/* Ranks in the subtree below v whose lowest bit is `bit`. */
+/* These are the ranks in the subtree below v whose lowest bit is `bit`. */
 static uint64_t subtree(const struct rec_coll *c, int64_t v, int64_t bit)
 {
 	return (uint64_t)(bit < c->size - v ? bit : c->size - v);

@@ -47,22 +47,22 @@
 
 #define REC_ALGORITHMS "trees-1"
 
-/* Roots of intercommunicators: this rank is it, or takes no part. */
+/* These are roots of intercommunicators: this rank is the root, or takes no part. */
 #define REC_ROOT_SELF (-1)
 #define REC_ROOT_NONE (-2)
 
-/* One call: who this rank is and where its messages go. */
+/* For one call, this says who this rank is and where its messages go. */
 struct rec_coll {
 	int rank, size;
-	int remote_size; /* 0: intracommunicator */
-	/* `messages` messages of together `bytes` to a rank of the own group,
-	 * or of the remote group of an intercommunicator. */
+	int remote_size; /* 0 means an intracommunicator */
+	/* This is called for `messages` messages with `bytes` in all to a rank of
+	 * this rank's own group, or of the remote group of an intercommunicator. */
 	void (*emit)(void *context, bool remote, int to, uint64_t bytes,
 	             uint64_t messages);
 	void *context;
 };
 
-/* An array of counts as MPI has it: of int64_t, or of int. */
+/* This is an array of counts as MPI has it, of int64_t or of int. */
 struct rec_counts {
 	const void *at;
 	bool large;
@@ -78,30 +78,30 @@ static inline int64_t rec_count_at(struct rec_counts c, int i)
 	return count;
 }
 
-/* Bytes of block i: count[i] * (sizes ? sizes[i] : size). */
+/* The bytes of block i are count[i] * (sizes ? sizes[i] : size). */
 struct rec_blocks {
 	struct rec_counts count;
 	const uint64_t *sizes;
 	uint64_t size;
 };
 
-/* bytes: the whole buffer. O(log P). */
+/* bytes is the whole buffer. They cost O(log P). */
 void rec_barrier(const struct rec_coll *c);
 void rec_bcast(const struct rec_coll *c, int root, uint64_t bytes);
 void rec_reduce(const struct rec_coll *c, int root, uint64_t bytes);
 void rec_allreduce(const struct rec_coll *c, uint64_t bytes);
 void rec_scan(const struct rec_coll *c, uint64_t bytes);
 
-/* bytes: one rank's block. O(log P), the last two and intercommunicators
- * O(P). */
+/* bytes is one rank's block. They cost O(log P), but the last two and
+ * intercommunicators O(P). */
 void rec_gather(const struct rec_coll *c, int root, uint64_t bytes);
 void rec_gatherv(const struct rec_coll *c, int root, uint64_t bytes);
 void rec_scatter(const struct rec_coll *c, int root, uint64_t bytes);
 void rec_allgather(const struct rec_coll *c, uint64_t bytes);
 void rec_alltoall(const struct rec_coll *c, uint64_t bytes);
 
-/* O(P). blocks: of all ranks of the group that the messages go to, for
- * rec_allgatherv of all ranks' contributions (own: this rank's bytes, used on
+/* They cost O(P). blocks is for all ranks of the group that the messages go to, or
+ * for rec_allgatherv has all ranks' contributions (own: this rank's bytes, used on
  * intercommunicators). */
 void rec_scatterv(const struct rec_coll *c, int root,
                   const struct rec_blocks *blocks);

@@ -25,7 +25,7 @@ static MPI_Datatype type_at(const void *types, bool fortran, int i)
 	               : ((const MPI_Datatype *)types)[i];
 }
 
-/* Destinations of point-to-point calls are in the remote group, if any. */
+/* Destinations of point-to-point calls are in the remote group, if there is one. */
 static int destination(struct rec_peers *p, int dest)
 {
 	return rec_peers_world(p, p->remote_size > 0, dest);
@@ -63,7 +63,8 @@ struct sent {
 	uint64_t bytes, messages;
 };
 
-/* Persistent requests that were not freed yet, and what each start sends. */
+/* These are persistent requests that were not freed yet, and what each start
+ * sends. */
 struct persistent {
 	struct persistent *next;
 	uintptr_t key;
@@ -71,7 +72,7 @@ struct persistent {
 	int64_t n;
 };
 
-/* What collectives of this thread would send, between rec_capture and
+/* This is what collectives of this thread would send, between rec_capture and
  * rec_captured. */
 static __thread struct {
 	bool on;
@@ -93,7 +94,8 @@ static struct persistent **find_persistent(uintptr_t key)
 	return at;
 }
 
-/* With the lock held; takes `sent`, and drops it where memory is out. */
+/* The caller holds the lock. This takes over `sent`, and drops it where memory is
+ * out. */
 static void keep(MPI_Request request, struct sent *sent, int64_t n)
 {
 	struct persistent **at = find_persistent((uintptr_t)request), *s = *at;
@@ -144,7 +146,7 @@ void rec_captured(MPI_Request request)
 	rec_unlock();
 }
 
-/* Without memory it is not kept. */
+/* Where memory is out it is not kept. */
 static void put_captured(int world, uint64_t bytes, uint64_t messages)
 {
 	if (capture.n == capture.room) {
@@ -247,13 +249,13 @@ static int root_of(const struct rec_peers *p, int root)
 	return root == MPI_PROC_NULL ? REC_ROOT_NONE : root;
 }
 
-/* Ranks of the group that the messages go to. */
+/* This counts the ranks of the group that the messages go to. */
 static int n_targets(const struct rec_peers *p)
 {
 	return p->remote_size ? p->remote_size : p->size;
 }
 
-/* `c`, `p` and `root` around a call of collectives.h. */
+/* This sets up `c`, `p` and `root` around a call of collectives.h. */
 #define COLLECTIVE(comm, given_root, call)                                     \
 	do {                                                                   \
 		struct rec_peers *p = rec_peers_comm(comm);                    \
@@ -411,7 +413,7 @@ static void alltoallw(const struct rec_peers *p, const struct rec_coll *c,
 
 	if (!size)
 		return;
-	/* types of empty blocks need not be valid */
+	/* The types of empty blocks need not be valid. */
 	for (int i = 0; i < n; i++)
 		size[i] = rec_count_at(counts, i) > 0
 		                  ? type_size(type_at(types, fortran, i))
@@ -442,7 +444,7 @@ void rec_count_reduce_scatter_block(int64_t count, MPI_Datatype type, MPI_Comm c
 	COLLECTIVE(comm, 0, rec_reduce_scatter_block(c, bytes_of(count, type)));
 }
 
-/* counts NULL: one of `bytes` to each. */
+/* If counts is NULL, each neighbour gets one message of `bytes`. */
 static void neighbours(struct rec_peers *p, MPI_Comm comm,
                        const struct rec_counts *counts, uint64_t bytes,
                        const void *types, bool fortran)

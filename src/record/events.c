@@ -90,7 +90,7 @@ void rec_events_on(struct rec_events *e, uint16_t communicator)
 void rec_events_from(struct rec_events *e, int source, uint64_t bytes)
 {
 	e->now.source = source;
-	if (!e->now.n) /* else what is sent is what counts */
+	if (!e->now.n) /* else what is sent counts */
 		e->now.bytes = bytes;
 }
 

@@ -19,7 +19,8 @@
 
 bool rec_has_events;
 static struct rec_events events;
-/* Events are being changed: a signal's handler leaves them alone. */
+/* This is set while events are changed, so that a signal's handler leaves them
+ * alone. */
 static volatile sig_atomic_t changing;
 
 static const char *const name_of[REC_FUNCTIONS] = {
@@ -84,7 +85,7 @@ void rec_event_end(int function, int64_t start)
 	changing = 0;
 }
 
-/* A piece of a rank's section on its way to rank 0. */
+/* A rank's section goes to rank 0 in pieces of this size. */
 #define PIECE 262144
 struct piece {
 	uint32_t used, last;
@@ -93,7 +94,7 @@ struct piece {
 
 struct piece_sender {
 	MPI_Comm comm;
-	struct rec_writer *writer; /* rank 0's; NULL: send */
+	struct rec_writer *writer; /* of rank 0; the others have NULL and send */
 	struct piece *piece;
 };
 
@@ -191,7 +192,7 @@ void rec_event_file_gather(struct rec_section *mine, const struct rec_head *head
 	rec_events_free(&events);
 }
 
-/* What a handler needs is made before. */
+/* What a handler needs is made beforehand. */
 static struct {
 	char *path; /* NULL: nothing is to be written */
 	pid_t pid;
@@ -206,7 +207,7 @@ static const int endings[] = {SIGHUP, SIGINT,  SIGQUIT, SIGILL,  SIGABRT,
 enum { N_ENDINGS = sizeof(endings) / sizeof(*endings) };
 static struct sigaction before[N_ENDINGS];
 
-/* The handler's: what was set before takes the signal. */
+/* The handler passes the signal to whatever was set before. */
 static void on_ending(int number)
 {
 	int saved = errno;

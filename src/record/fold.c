@@ -8,13 +8,11 @@
 #define BUCKETS 4096
 #define BASE UINT64_C(0x9e3779b97f4a7c15) /* of polynomial hashes, odd */
 
-/*
- * An element of the top level. `prefix` is the hash of all elements up to this
- * one, so that any window's is O(1). Places are found by their last two symbols
- * in two tables: as elements (a loop only once nothing more can join it), and
- * loops by the last two symbols of their bodies, as what a tail may join. All
- * is pushed and popped at the end, so that the chains are stacks.
- */
+/* This is an element of the top level. `prefix` is the hash of all elements up to
+ * this one, so that the hash of any window costs O(1). Places are found by their
+ * last two symbols in two tables: as elements (a loop only once nothing more can
+ * join it), and loops by the last two symbols of their bodies, as what a tail may
+ * join. Everything is pushed and popped at the end, so that the chains are stacks. */
 enum { ELEMENT, BODY, TABLES };
 
 struct fold_entry {
@@ -129,7 +127,7 @@ static void free_node(struct rec_fold *f, uint32_t at)
 	f->live--;
 }
 
-/* Hash of places [from, to). */
+/* This is the hash of the places [from, to). */
 static uint64_t window(const struct rec_fold *f, uint32_t from, uint32_t to)
 {
 	uint64_t before = from ? f->place[from - 1].prefix : 0;
@@ -168,7 +166,7 @@ static void enter_element(struct rec_fold *f, uint32_t i)
 	enter(f, i, ELEMENT, pair(before, f->node[f->place[i].node].symbol));
 }
 
-/* The last two symbols of a body; longer than one. */
+/* These are the last two symbols of a body of more than one. */
 static uint64_t body_key(const struct rec_fold *f, const struct rec_node *loop)
 {
 	uint64_t before = 0, last = 0;
@@ -180,7 +178,8 @@ static uint64_t body_key(const struct rec_fold *f, const struct rec_node *loop)
 	return pair(before, last);
 }
 
-/* 0, or -1: no memory, and the node is still the caller's. */
+/* This returns 0, or -1 when memory is out, and then the node is still the
+ * caller's. */
 static int push(struct rec_fold *f, uint32_t node)
 {
 	const struct rec_node *of = &f->node[node];
@@ -215,7 +214,7 @@ static void pop(struct rec_fold *f)
 			f->head[t][p->key[t] % BUCKETS] = p->chain[t];
 }
 
-/* Equal symbols are most likely the same; this makes sure. */
+/* Equal symbols are most likely the same, and this makes sure. */
 static bool same(const struct rec_fold *f, uint32_t a, uint32_t b)
 {
 	const struct rec_node *x = &f->node[a], *y = &f->node[b];
@@ -234,7 +233,7 @@ static bool same(const struct rec_fold *f, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* Add the nodes at b to those at a, which are the same, and free them. */
+/* This adds the nodes at b to those at a, which are the same, and frees them. */
 static void merge(struct rec_fold *f, uint32_t a, uint32_t b)
 {
 	struct rec_node *x = &f->node[a], *y = &f->node[b];
@@ -335,17 +334,17 @@ static bool make_loop(struct rec_fold *f, uint32_t w)
 	set_loop_symbol(f, &f->node[loop]);
 	while (f->n > first)
 		pop(f);
-	/* a loop before this one gets no more rounds: it is an element */
+	/* A loop before this one gets no more rounds, so it is an element now. */
 	if (f->n && is_loop(&f->node[f->place[f->n - 1].node]) &&
 	    !f->place[f->n - 1].in[ELEMENT]) {
 		enter_element(f, f->n - 1);
 		fold(f);
 	}
-	push(f, loop); /* into places that were there already */
+	push(f, loop); /* does not fail, since these places were there already */
 	return true;
 }
 
-/* Fold what the last place, an element, makes repeat. */
+/* This folds what repeats now because of the last place, an element. */
 static bool fold(struct rec_fold *f)
 {
 	uint32_t last = f->n - 1, tries = 0, q;
@@ -376,7 +375,7 @@ static bool fold(struct rec_fold *f)
 	return false;
 }
 
-/* The event that an element begins with. */
+/* This is the event that an element begins with. */
 static uint32_t leading(const struct rec_fold *f, uint32_t node)
 {
 	while (is_loop(&f->node[node]))
@@ -384,7 +383,7 @@ static uint32_t leading(const struct rec_fold *f, uint32_t node)
 	return f->node[node].event;
 }
 
-/* A loop at the end that what comes now does not go on with is an element. */
+/* A loop at the end becomes an element if the next event does not continue it. */
 static void close_loops(struct rec_fold *f, uint32_t event)
 {
 	while (f->n) {
@@ -428,7 +427,7 @@ static void renew_symbols(struct rec_fold *f, uint32_t node)
 	set_loop_symbol(f, of);
 }
 
-/* Append all elements again but the first `dropped`, which go. */
+/* This drops the first `dropped` elements, and appends all others again. */
 static void rebuild(struct rec_fold *f, uint32_t dropped)
 {
 	struct fold_entry *old = f->place;
@@ -469,7 +468,7 @@ void rec_fold_append(struct rec_fold *f, uint32_t event,
 {
 	uint32_t node;
 
-	/* a loop may take one more */
+	/* One more node is needed if a loop is made. */
 	if (f->live + 2 > f->most)
 		shrink(f);
 	close_loops(f, event);

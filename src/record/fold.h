@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A sequence of numbered events, kept as loops in bounded memory. No MPI.
+ * This keeps a sequence of numbered events as loops in bounded memory. It needs no
+ * MPI.
  *
- * The rule. Whenever an event is appended and the last w elements (events or
- * loops) equal the w before them, the two become one loop of two rounds; when
- * they equal the body of the loop before them, that loop has a round more. Loops
- * are equal when their bodies and the rounds of each entry are. The shortest
- * window comes first, none is longer than REC_FOLD_WINDOW, and of windows with
- * the same last two elements the nearest REC_FOLD_TRIES are tried. Amounts
- * (how often, bytes, times) of what is folded are added up, never lost.
+ * The rule: whenever an event is appended and the last w elements (events or loops)
+ * equal the w before them, the two become one loop of two rounds. When they equal
+ * the body of the loop before them, that loop gets one more round. Loops are equal
+ * when their bodies and the rounds of each entry are. The shortest window comes
+ * first, none is longer than REC_FOLD_WINDOW, and of windows with the same last two
+ * elements the nearest REC_FOLD_TRIES are tried. Amounts of what is folded (how
+ * often, bytes, times) are added up and never lost.
  *
- * The bound. Beyond REC_FOLD_NODES nodes first loops are equal whatever their
- * rounds are (their sum and the number of entries are kept), and all is folded
- * again; where that is not enough the older half of the sequence is handed to
+ * The bound: beyond REC_FOLD_NODES nodes, loops first become equal whatever their
+ * rounds are (their sum and the number of entries are kept), and everything is
+ * folded again. If that is not enough, the older half of the sequence is handed to
  * `drop`, which keeps amounts and forgets the order.
  */
 #ifndef CPL_RECORD_FOLD_H
@@ -24,10 +25,10 @@
 #define REC_FOLD_NODES 65536
 #define REC_FOLD_WINDOW 4096
 #define REC_FOLD_TRIES 64
-#define REC_FOLD_DEPTH 24 /* loops inside of loops */
+#define REC_FOLD_DEPTH 24 /* of loops inside loops */
 #define REC_FOLD_NONE UINT32_MAX
 
-/* What a number of equal events amount to; times in nanoseconds. */
+/* This sums up a number of equal events; times are in nanoseconds. */
 struct rec_amount {
 	uint64_t count, bytes;
 	uint64_t compute;  /* since the call before */
@@ -51,26 +52,23 @@ struct rec_node {
 
 struct rec_fold;
 
-/*
- * Free with rec_fold_free. NULL: no memory. most: nodes, at least 64; a program
- * takes REC_FOLD_NODES. drop(arg, event, amount) may be called by
- * rec_fold_append.
- */
+/* This returns NULL when memory is out. most is the number of nodes, at least 64; a
+ * program takes REC_FOLD_NODES. rec_fold_append may call drop(arg, event, amount).
+ * Free with rec_fold_free. */
 struct rec_fold *rec_fold_new(uint32_t most,
                               void (*drop)(void *arg, uint32_t event,
                                            const struct rec_amount *amount),
                               void *arg);
 void rec_fold_free(struct rec_fold *f);
 
-/*
- * Append an event. Where memory is out it is dropped. O(1) for what repeats,
- * O(REC_FOLD_TRIES) at the worst, amortised.
- */
+/* This appends an event, or drops it where memory is out. It costs O(1) for what
+ * repeats, or at worst O(REC_FOLD_TRIES), amortised. */
 void rec_fold_append(struct rec_fold *f, uint32_t event,
                      const struct rec_amount *amount);
 
-/* The top of the tree: how many elements, and each; a loop's elements are
- * reached by `first` and `next`. Until the next append. */
+/* These give the top of the tree: how many elements there are, and each of them.
+ * `first` and `next` lead to a loop's elements. They are valid until the next
+ * append. */
 uint32_t rec_fold_length(const struct rec_fold *f);
 const struct rec_node *rec_fold_top(const struct rec_fold *f, uint32_t i);
 const struct rec_node *rec_fold_node(const struct rec_fold *f, uint32_t node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of calls.list by number. */
+/* These are the functions of calls.list by number. */
 #ifndef CPL_RECORD_FUNCTIONS_H
 #define CPL_RECORD_FUNCTIONS_H
 

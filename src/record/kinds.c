@@ -63,7 +63,8 @@ static bool is_of(const struct rec_kinds *k, const struct rec_kind *kind,
 	return true;
 }
 
-/* The array with room for `more` items: it grows at powers of two from 64. */
+/* This returns the array with room for `more` items; it grows at powers of two from
+ * 64. */
 static void *room(void *array, uint32_t n, uint32_t more, size_t size)
 {
 	uint32_t capacity = 64, want = 64;
@@ -108,7 +109,8 @@ static uint32_t add_kind(struct rec_kinds *k, const struct rec_event *e,
 	return k->n++;
 }
 
-/* The kind of a function for what has no room: no messages. */
+/* Events for which there is no room get this kind of their function, without
+ * messages. */
 static uint32_t other(struct rec_kinds *k, const struct rec_event *e)
 {
 	struct rec_event bare = {.function = e->function,
@@ -127,11 +129,9 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/*
- * The nearest that fits, the oldest of several: sizes at the edge of one kind
- * soon have a kind near them, and do not go to and fro. NONE, and *end is the
- * last of the chain, or NONE.
- */
+/* This finds the nearest kind that fits, and the oldest of several. Thus sizes at
+ * the edge of one kind soon have a kind near them, and do not go to and fro. It
+ * returns NONE if there is none, and *end is the last of the chain, or NONE. */
 static uint32_t look_up(const struct rec_kinds *k, const struct rec_event *e,
                         uint64_t hash, uint32_t *end)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kinds of events: calls that are taken for the same. Two calls are of one kind
- * when they are of the same function on the same communicator, with the same
- * source, their messages go to the same ranks, and their bytes differ by no
- * more than a quarter of the larger from the kind's first; of several such kinds
- * it is the nearest, of equally near ones the oldest. No MPI.
+ * Events of one kind are calls that are taken for the same. Two calls are of one
+ * kind when they are of the same function on the same communicator with the same
+ * source, when their messages go to the same ranks, and when their bytes differ
+ * from the kind's first by no more than a quarter of the larger. Of several such
+ * kinds the nearest is taken, and of equally near ones the oldest. This file needs
+ * no MPI.
  */
 #ifndef CPL_RECORD_KINDS_H
 #define CPL_RECORD_KINDS_H
@@ -14,12 +15,13 @@
 
 #include "fold.h"
 
-/* Bounds of memory. What comes later is of its function's own kind without
- * messages: its bytes are in the rank's totals, but in no phase. */
+/* These bound the memory. An event that comes later gets its function's own kind
+ * without messages: its bytes are in the rank's totals, but in no phase. */
 #define REC_KINDS_MAX 16384
 #define REC_KIND_MESSAGES_MAX (1 << 20)
 
-/* The hash of a list and one value more; REC_HASH that of none. */
+/* This is the hash of a list and one more value; REC_HASH is that of an empty
+ * list. */
 #define REC_HASH UINT64_C(1)
 static inline uint64_t rec_hash(uint64_t hash, uint64_t value)
 {
@@ -27,9 +29,9 @@ static inline uint64_t rec_hash(uint64_t hash, uint64_t value)
 	return hash ^ (hash >> 29);
 }
 
-#define REC_NO_RANK (-1) /* also: MPI_ANY_SOURCE, or of another world */
+#define REC_NO_RANK (-1) /* also MPI_ANY_SOURCE, or a rank of another world */
 
-/* Messages to one rank (inward: from it), of all events of the kind. */
+/* These are messages to one rank (inward: from it), of all events of the kind. */
 struct rec_kind_message {
 	int32_t peer;
 	bool inward;
@@ -39,12 +41,13 @@ struct rec_kind_message {
 struct rec_kind {
 	uint16_t function, communicator;
 	int32_t source; /* of a receive, or REC_NO_RANK */
-	uint64_t bytes; /* of the first event: all its messages', else its
-	                   buffer's */
+	/* These are the bytes of the first event: of all its messages, or else of
+	 * its buffer. */
+	uint64_t bytes;
 	uint64_t hash;
 	uint64_t events;
 	uint32_t first, n; /* messages */
-	uint32_t next;     /* of the same hash */
+	uint32_t next;     /* next kind of the same hash */
 	struct rec_amount unordered; /* of events that fold dropped */
 };
 
@@ -57,11 +60,12 @@ struct rec_kinds {
 	uint32_t functions;
 };
 
-/* 0, or -1: no memory. rec_kinds_free in either case. */
+/* This returns 0, or -1 when memory is out; call rec_kinds_free in either case. */
 int rec_kinds_init(struct rec_kinds *k, uint32_t functions);
 void rec_kinds_free(struct rec_kinds *k);
 
-/* An event as it happened; bytes without messages are its buffer's. */
+/* This is an event as it happened. Without messages, bytes are those of its
+ * buffer. */
 struct rec_event {
 	uint16_t function, communicator;
 	int32_t source;
@@ -70,10 +74,9 @@ struct rec_event {
 	uint32_t n;
 };
 
-/*
- * The kind of an event, made where there is none, with its messages added up
- * there. REC_FOLD_NONE: no memory. O(messages).
- */
+/* This returns the kind of an event, which is made if there is none, and adds up
+ * its messages there. It returns REC_FOLD_NONE when memory is out. It costs
+ * O(messages). */
 uint32_t rec_kinds_find(struct rec_kinds *k, const struct rec_event *e);
 
 #endif

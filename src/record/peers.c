@@ -95,7 +95,8 @@ int rec_peers_begin(MPI_Group world)
 	return 0;
 }
 
-/* The map of one group, all unknown; none for the world in its own order. */
+/* This makes the map of one group, all unknown; the world in its own order needs
+ * none. */
 static int map_group(struct rec_peers *p, int i, int size)
 {
 	int same;
@@ -153,7 +154,7 @@ static struct rec_peers *new_window(MPI_Win window)
 	return p;
 }
 
-/* Returns with the lock held. */
+/* This returns with the lock held. */
 static struct rec_peers *insert(struct rec_peers *p)
 {
 	struct rec_peers *other;
@@ -168,10 +169,8 @@ static struct rec_peers *insert(struct rec_peers *p)
 	return last = *bucket_of(p->key) = p;
 }
 
-/*
- * The attribute is set without our lock: the library calls back with its own
- * attribute lock held, and that callback takes ours.
- */
+/* The attribute is set without our lock, since the library calls back with its own
+ * attribute lock held, and that callback takes ours. */
 struct rec_peers *rec_peers_comm(MPI_Comm comm)
 {
 	struct rec_peers *p;
@@ -222,7 +221,7 @@ uint64_t rec_peers_hash(struct rec_peers *p)
 {
 	uint64_t h = REC_HASH;
 
-	/* both groups of an intercommunicator in any order */
+	/* The two groups of an intercommunicator may come in any order. */
 	for (int side = 0; side < 2; side++)
 		for (int r = 0; r < (side ? p->remote_size : p->size); r++) {
 			uint64_t world = (uint64_t)rec_peers_world(p, side, r);
@@ -268,7 +267,7 @@ static int dist_graph_neighbours(struct rec_peers *p, MPI_Comm comm)
 	int *other;
 
 	pmpi.Dist_graph_neighbors_count(comm, &n_in, &n_out, &weighted);
-	/* sources, their weights, our weights */
+	/* This holds sources, their weights and our weights. */
 	other = malloc(sizeof(int) * (size_t)(2 * n_in + n_out + 1));
 	p->out = malloc(sizeof(int) * (size_t)(n_out + 1));
 	if (!other || !p->out) {

@@ -17,7 +17,7 @@ struct libraries {
 	char *path[MAX_LIBRARIES];
 };
 
-/* Only collects: dlopen must not be called from this callback. */
+/* This only collects, since dlopen must not be called from this callback. */
 static int collect(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct libraries *found = context;
@@ -47,7 +47,7 @@ void *rec_symbol(const char *name)
 
 		if (library) {
 			symbol = dlsym(library, name);
-			dlclose(library); /* the reference only */
+			dlclose(library); /* drops the reference only */
 		}
 		free(found.path[i]);
 	}
@@ -82,7 +82,7 @@ int rec_pmpi_load(void)
 	REC_PMPI_HANDLES(X)
 #undef X
 #ifdef OPEN_MPI
-	/* Handles are addresses of the library's objects. */
+	/* Open MPI's handles are addresses of the library's objects. */
 	pmpi.comm_world = rec_symbol("ompi_mpi_comm_world");
 	pmpi.comm_null = rec_symbol("ompi_mpi_comm_null");
 	pmpi.byte = rec_symbol("ompi_mpi_byte");

@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The MPI library below the recorder. Nothing of MPI is linked: the recorder
- * is preloaded into every process that the command starts, and most of those
- * (shells, mpirun) have no MPI library at all. All is looked up when first
- * needed, also in a library that was loaded out of the global scope (mpi4py).
- */
+/* This is the MPI library below the recorder. Nothing of MPI is linked, since the
+ * recorder is preloaded into every process that the command starts, and most of
+ * those (shells, mpirun) have no MPI library at all. Everything is looked up when
+ * it is first needed, also in a library that was loaded outside the global scope
+ * (mpi4py). */
 #ifndef CPL_RECORD_PMPI_H
 #define CPL_RECORD_PMPI_H
 
 #include <mpi.h>
 
-/* Has its header persistent collectives and partitioned communication? Open MPI 5
- * has, and states MPI 3.1. */
+/* This tells whether the header has persistent collectives and partitioned
+ * communication. Open MPI 5 has them, though it states MPI 3.1. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define REC_MPI_4 1
 #else
 #define REC_MPI_4 0
 #endif
-/* And calls with large counts? */
+/* This tells whether it also has calls with large counts. */
 #if MPI_VERSION >= 4
 #define REC_LARGE 1
 #else
 #define REC_LARGE 0
 #endif
 
-/* A symbol of the program or of an MPI library; NULL: there is none. */
+/* This returns a symbol of the program or of an MPI library, or NULL if there is
+ * none. */
 void *rec_symbol(const char *name);
 
-/*
- * What a wrapper of `name` has to call: P`name` (or p`name`: Fortran), else
- * the next definition of `name` itself, as a library of MPI stubs has it. NULL
- * after a line on stderr when there is neither.
- */
+/* This returns what a wrapper of `name` has to call: P`name` (or p`name`: Fortran),
+ * or else the next definition of `name` itself, as a library of MPI stubs has it.
+ * If there is neither it says so on stderr and returns NULL. */
 void *rec_real(const char *name);
 
-/* The function below the wrapper of a symbol, looked up once. */
+/* This is the function below the wrapper of a symbol, looked up once. */
 #define REC_REAL(type, symbol)                                                 \
 	({                                                                     \
 		static __typeof__(type) *found_;                               \
@@ -47,7 +45,7 @@ void *rec_real(const char *name);
 		real_;                                                         \
 	})
 
-/* What the recorder itself calls. */
+/* The recorder itself calls these. */
 #define REC_PMPI_FUNCTIONS(X)                                                  \
 	X(Bcast)                                                               \
 	X(Cart_shift)                                                          \
@@ -82,7 +80,8 @@ void *rec_real(const char *name);
 	X(Win_get_group)                                                       \
 	X(Win_set_attr)
 
-/* C's handle of Fortran's number. MPICH has macros: they are the same. */
+/* These give C's handle for Fortran's number. MPICH's macros say that both are the
+ * same. */
 #ifdef MPI_Comm_f2c
 #define REC_PMPI_HANDLES(X)
 #define REC_F2C(kind, number) MPI_##kind##_f2c(number)
@@ -105,10 +104,8 @@ struct rec_pmpi {
 
 extern struct rec_pmpi pmpi;
 
-/*
- * Fill in `pmpi`. 0, or -1 when the program's MPI library is not of the kind
- * that the recorder was built for.
- */
+/* This fills in `pmpi`. It returns 0, or -1 when the program's MPI library is not
+ * of the kind that the recorder was built for. */
 int rec_pmpi_load(void);
 
 #endif

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK 262144 /* rows of one message to rank 0 */
+#define CHUNK 262144 /* rows in one message to rank 0 */
 #define TAG 1
 #define COMMAND_MAX 4096
 
@@ -28,7 +28,7 @@ int64_t rec_mpi_time, rec_left;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the run was, for files. */
+/* Files tell of the run by these. */
 struct texts {
 	char version[MPI_MAX_LIBRARY_VERSION_STRING], date[32];
 	char command[COMMAND_MAX], name[129], application[129];
@@ -38,7 +38,7 @@ static struct {
 	bool active;
 	int rank, size;
 	pid_t pid;
-	MPI_Comm comm; /* our own, so that no message of ours is taken */
+	MPI_Comm comm; /* our own, so that no message is mistaken for ours */
 	MPI_Group world;
 	struct rec_table out, in;
 	int64_t since, time; /* ns: recording since, in windows before */
@@ -47,7 +47,7 @@ static struct {
 	struct texts text;
 } rec;
 
-/* What each rank tells rank 0 before its rows. */
+/* Each rank tells rank 0 this before its rows. */
 struct summary {
 	int64_t rows, time, mpi_time;
 	uint64_t outside_messages, outside_bytes, lost, host;
@@ -74,7 +74,7 @@ void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages)
 		rec.outside_bytes += bytes;
 		return;
 	}
-	/* few programs get from others: a table only for those */
+	/* Few programs get from others, so only those have a table. */
 	if ((!t->cell && rec_table_init(t, rec.size, REC_DENSE_LIMIT)) ||
 	    rec_table_add(t, world, bytes, messages))
 		rec.lost += messages;
@@ -97,11 +97,9 @@ static int first_rank(void)
 	return 1;
 }
 
-/*
- * A file of its own for each program that a job runs: several may run at once,
- * also on different hosts. Whoever keeps recordings finds it by the job and the
- * step that it begins with. Rank 0 makes the folder.
- */
+/* Each program that a job runs has a file of its own, since several may run at
+ * once, also on different hosts. Whoever keeps recordings finds it by the job and
+ * the step that its name begins with. Rank 0 makes the folder. */
 static char *path_in(const char *folder)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
@@ -113,14 +111,14 @@ static char *path_in(const char *folder)
 		return NULL;
 	for (char *c = path + 1; !rec.rank && (c = strchr(c, '/')); c++) {
 		*c = '\0';
-		/* What cannot be made is seen when the file is written. */
+		/* If this fails it is noticed when the file is written. */
 		mkdir(path, 0700);
 		*c = '/';
 	}
 	return path;
 }
 
-/* The target, absolute: the program may change its directory. */
+/* The target is absolute, since the program may change its directory. */
 static char *output_path(void)
 {
 	const char *path = getenv("COMMPLACE_RECORD_OUT");
@@ -170,7 +168,8 @@ no:
 	return false;
 }
 
-/* The program's arguments with spaces between. Returns the first's length. */
+/* This reads the program's arguments with spaces between. It returns the first's
+ * length. */
 static size_t read_command(char *out, size_t size)
 {
 	FILE *f = fopen("/proc/self/cmdline", "r");
@@ -226,7 +225,7 @@ static struct rec_head head_of(const struct texts *t)
 	};
 }
 
-/* What this rank has so far; also in a signal's handler. */
+/* This tells what this rank has so far, even in a signal's handler. */
 static void fill_section(struct rec_section *s)
 {
 	int64_t time = rec.time;
@@ -267,7 +266,7 @@ void rec_begin(void)
 			        "for; nothing is recorded\n");
 		return;
 	}
-	/* Spawned processes are a world of their own: not this profile's. */
+	/* Spawned processes are a world of their own, and not in this profile. */
 	if (pmpi.Comm_get_parent(&parent) != MPI_SUCCESS ||
 	    parent != pmpi.comm_null ||
 	    pmpi.Comm_dup(pmpi.comm_world, &rec.comm) != MPI_SUCCESS)
@@ -355,7 +354,7 @@ static void write_rows(struct rec_writer *w, int rank,
 		               row[i].messages);
 }
 
-/* Rank 0: its own rows, then everyone's in rank order. */
+/* Rank 0 writes its own rows, then everyone's in rank order. */
 static int receive_rows(struct rec_writer *w, const struct summary *all,
                         const struct rec_row *own, struct rec_row *chunk)
 {
@@ -491,7 +490,7 @@ void rec_finish(void)
 	pmpi.Comm_free(&rec.comm);
 }
 
-/* Other ranks are told by signals. */
+/* The other ranks are told by signals. */
 void rec_abort(void)
 {
 	if (rec.active)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * State of the recorder in one process, and what the wrappers call. A wrapper
- * calls the MPI library first and counts when that succeeded: arguments are
- * then known to be valid, so counting cannot raise an MPI error. Whatever goes
- * wrong in here costs the profile, never the program.
- */
+/* This is the state of the recorder in one process, and what the wrappers call. A
+ * wrapper calls the MPI library first and counts if that succeeded: the arguments
+ * are then known to be valid, so counting cannot raise an MPI error. Whatever goes
+ * wrong in here costs the profile, never the program. */
 #ifndef CPL_RECORD_RECORDER_H
 #define CPL_RECORD_RECORDER_H
 
@@ -16,15 +14,16 @@
 
 #define REC_EXPORT __attribute__((visibility("default")))
 
-/* MPI calls of this thread that are under way, for calls inside of calls. */
+/* This counts the MPI calls of this thread that are under way, for calls inside
+ * calls. */
 extern _Thread_local int rec_depth;
 /* Only the thread that called MPI_Init keeps the clocks. */
 extern _Thread_local bool rec_keeps_time;
-/* Between MPI_Init and MPI_Finalize, and not stopped by MPI_Pcontrol. */
+/* This is set between MPI_Init and MPI_Finalize, unless MPI_Pcontrol stopped it. */
 extern atomic_bool rec_on;
-/* Nanoseconds in MPI calls, and when the last one ended. */
+/* These are the nanoseconds in MPI calls, and when the last one ended. */
 extern int64_t rec_mpi_time, rec_left;
-/* Whether the sequence of calls is kept. */
+/* This tells whether the sequence of calls is kept. */
 extern bool rec_has_events;
 
 static inline int64_t rec_now(void)
@@ -35,7 +34,7 @@ static inline int64_t rec_now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* Around each call of the library. */
+/* These two are put around each call of the library. */
 static inline int64_t rec_enter(void)
 {
 	if (rec_depth++ || !rec_keeps_time ||
@@ -44,7 +43,7 @@ static inline int64_t rec_enter(void)
 	return rec_now();
 }
 
-/* Whether the call is to be counted. */
+/* This returns whether the call is to be counted. */
 static inline bool rec_leave(int64_t start)
 {
 	if (start) {
@@ -55,16 +54,14 @@ static inline bool rec_leave(int64_t start)
 	       atomic_load_explicit(&rec_on, memory_order_relaxed);
 }
 
-/* Whether this thread's calls are events: those of the one that keeps time. */
+/* This calls are events only in the thread that keeps time. */
 static inline bool rec_in_events(void)
 {
 	return rec_has_events && rec_keeps_time;
 }
 
-/*
- * Of the event under way, with the lock held: whom it is among; a receive's
- * source (a world rank, or below 0) and its buffer's bytes.
- */
+/* With the lock held, these tell of the event under way: its communicator; a
+ * receive's source (a world rank, or below 0) and its buffer's bytes. */
 struct rec_peers;
 void rec_event_among(struct rec_peers *p);
 void rec_event_from(int world, uint64_t bytes);
@@ -79,25 +76,24 @@ static inline void rec_event(int function, int64_t start)
 		rec_event_end(function, start);
 }
 
-/* After MPI_Init, before MPI_Finalize, at MPI_Pcontrol(level). Collective. */
+/* These are called after MPI_Init, before MPI_Finalize, and at MPI_Pcontrol(level).
+ * They are collective. */
 void rec_begin(void);
 void rec_finish(void);
 void rec_control(int level);
 
-/*
- * Traffic of this rank to (inward: from) a rank of MPI_COMM_WORLD;
- * REC_OUTSIDE: of another world. The lock must be held.
- */
+/* This adds traffic of this rank to (inward: from) a rank of MPI_COMM_WORLD, or
+ * with REC_OUTSIDE of another world. The lock must be held. */
 #define REC_OUTSIDE (-2)
 void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages);
 
-/* Whether all ranks say yes; rank 0 decides for all. Collective. */
+/* This tells whether all ranks say yes; rank 0 decides for all. It is collective. */
 bool rec_agree(bool mine);
 
-/* MPI_Abort was called. */
+/* This is called at MPI_Abort. */
 void rec_abort(void);
 
-/* Held by rec_peers_* on success. */
+/* rec_peers_* hold this on success. */
 void rec_lock(void);
 void rec_unlock(void);
 

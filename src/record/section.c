@@ -18,7 +18,7 @@ static void put_byte(struct rec_sink *s, unsigned char byte)
 		s->buffer[s->used++] = byte;
 }
 
-/* LEB128 */
+/* This numbers are written in LEB128. */
 static void put_number(struct rec_sink *s, uint64_t value)
 {
 	for (; value >= 0x80; value >>= 7)
@@ -61,7 +61,7 @@ static void put_amount(struct rec_sink *s, uint32_t kind,
 	put_number(s, a->duration);
 }
 
-/* Rows in no order: sorting would need memory. */
+/* The rows are in no order, since sorting would need memory. */
 static void put_table(struct rec_sink *s, const struct rec_table *t)
 {
 	size_t capacity = t->peer ? t->capacity : (size_t)t->ranks;

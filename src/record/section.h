@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What one rank recorded, as bytes: a section of a file of events. The format
- * is commplace-events(5); the core's reader is signature/phases/events.h. Nothing
- * in here needs memory or MPI, so that a signal's handler may write a section.
- */
+/* This writes what one rank recorded as bytes: a section of a file of events. The
+ * format is commplace-events(5); the core's reader is signature/phases/events.h.
+ * Nothing in here needs memory or MPI, so that a signal's handler may write a
+ * section. */
 #ifndef CPL_RECORD_SECTION_H
 #define CPL_RECORD_SECTION_H
 
@@ -13,18 +12,17 @@
 #include "events.h"
 #include "table.h"
 
-/* Where bytes go: they are gathered in `buffer`, and when that is full `flush`
- * takes them. */
+/* Bytes are gathered in `buffer`, and `flush` takes them when that is full. */
 struct rec_sink {
 	unsigned char *buffer;
 	size_t used, size;
-	/* 0; after anything else no more is written */
+	/* This returns 0; after anything else no more is written. */
 	int (*flush)(struct rec_sink *sink);
 	int failed;
 	void *arg;
 };
 
-/* Facts of a file: its head. */
+/* These facts are the head of a file. */
 struct rec_head {
 	int ranks;
 	uint32_t functions;
@@ -38,13 +36,14 @@ struct rec_section {
 	int rank;
 	uint64_t time, mpi_time; /* ns */
 	uint64_t lost; /* messages */
-	int ended; /* 0: MPI_Finalize was called; else the signal, or -1: exit
-	              without it */
+	/* This is 0 if MPI_Finalize was called, a signal's number, or -1 if it
+	 * exited without it. */
+	int ended;
 	const struct rec_table *out, *in;
 	const struct rec_events *events; /* NULL: only the tables */
 };
 
-/* Flushes the rest, too. */
+/* This also flushes the rest. */
 void rec_section_write(struct rec_sink *s, const struct rec_section *section);
 
 #endif

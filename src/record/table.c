@@ -8,7 +8,7 @@
 
 static size_t slot_of(const struct rec_table *t, int peer)
 {
-	/* Fibonacci hashing: neighbouring ranks spread over the table. */
+	/* Fibonacci hashing spreads neighbouring ranks over the table. */
 	uint64_t h = (uint64_t)(unsigned)peer * UINT64_C(0x9e3779b97f4a7c15);
 	size_t i = (size_t)(h >> 32) & (t->capacity - 1);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What one rank has sent: bytes and messages per peer. A dense array while the
- * world is small, else a hash table with open addressing. No MPI in here.
- */
+/* This is what one rank has sent: bytes and messages per peer. It is a dense array
+ * while the world is small, else a hash table with open addressing. It needs no
+ * MPI. */
 #ifndef CPL_RECORD_TABLE_H
 #define CPL_RECORD_TABLE_H
 
@@ -22,34 +21,30 @@ struct rec_table {
 	size_t capacity, used; /* of the hash table; a power of two */
 };
 
-/* One line of a rank's profile, as it travels to rank 0. */
+/* This is one line of a rank's profile, as it travels to rank 0. */
 struct rec_row {
 	int32_t peer;
 	int32_t inward; /* 1: the peer is the source (one-sided get) */
 	uint64_t bytes, messages;
 };
 
-/*
- * An empty table for peers 0..ranks-1, dense up to dense_limit ranks. 0, or -1
- * when memory is out. Free with rec_table_free, also after a failure.
- */
+/* This makes an empty table for peers 0..ranks-1, dense up to dense_limit ranks. It
+ * returns 0, or -1 when memory is out. Free it with rec_table_free, also after a
+ * failure. */
 int rec_table_init(struct rec_table *t, int ranks, int dense_limit);
 void rec_table_free(struct rec_table *t);
 
-/*
- * Add to a peer; messages > 0. 0, or -1 when memory is out (nothing is added
- * then). O(1).
- */
+/* This adds to a peer; messages > 0. It returns 0, or -1 when memory is out, and
+ * then nothing is added. It costs O(1). */
 int rec_table_add(struct rec_table *t, int peer, uint64_t bytes,
                   uint64_t messages);
 
-/* How many peers have traffic. O(ranks) when dense, else O(1). */
+/* This counts the peers with traffic. It costs O(ranks) when dense, else O(1). */
 size_t rec_table_count(const struct rec_table *t);
 
-/*
- * Write rec_table_count rows, by increasing peer, marked with inward.
- * Returns their number. O(ranks) when dense, else O(capacity + used log used).
- */
+/* This writes rec_table_count rows, by increasing peer and marked with inward, and
+ * returns their number. It costs O(ranks) when dense, else O(capacity + used log
+ * used). */
 size_t rec_table_rows(const struct rec_table *t, int inward,
                       struct rec_row *out);
 

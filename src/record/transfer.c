@@ -38,11 +38,11 @@
 #define MOST_ROUNDS 100000
 #define BURST 64
 #define BURST_ROUNDS 50
-#define OWN_SOCKET 2 /* partners in a socket of rank 0's host */
+#define OWN_SOCKET 2 /* partners in each socket of rank 0's host */
 
 enum tag { BEGIN, GO_ON, LAST };
 
-/* Where a rank runs. */
+/* A rank runs here. */
 struct location {
 	char host[64];
 	int socket;
@@ -71,7 +71,7 @@ static int socket_of_cpu(int cpu)
 	return socket;
 }
 
-/* The socket of all CPUs that this process may run on, or -1. */
+/* This is the socket of all CPUs that this process may run on, or -1. */
 static int own_socket(void)
 {
 	cpu_set_t cpus;
@@ -105,7 +105,8 @@ static void find_location(struct location *p)
 	p->socket = own_socket();
 }
 
-/* The hosts of places in the order in which they come: host[rank]; how many. */
+/* This numbers the hosts of places in the order in which they come, as host[rank].
+ * It returns how many there are. */
 static int number_hosts(const struct location *place, int ranks, int *host)
 {
 	int n = 0;
@@ -113,7 +114,7 @@ static int number_hosts(const struct location *place, int ranks, int *host)
 	for (int r = 0; r < ranks; r++) {
 		int s = r - 1;
 
-		/* most often the host of the rank before */
+		/* Most often it is the host of the rank before. */
 		while (s >= 0 && strcmp(place[s].host, place[r].host))
 			s--;
 		host[r] = s >= 0 ? host[s] : n++;
@@ -121,13 +122,13 @@ static int number_hosts(const struct location *place, int ranks, int *host)
 	return n;
 }
 
-/* Is it one of `most` that are evenly among n, from 1 on? */
+/* This tells whether i is one of `most` that are evenly among n, from 1 on. */
 static int is_chosen(int i, int n, int most)
 {
 	return n <= most || (long)i * most / n != ((long)i - 1) * most / n;
 }
 
-/* Ranks that rank 0 measures with: chosen[ranks]. */
+/* These ranks are measured with rank 0: chosen[ranks]. */
 static void choose(const struct location *place, int ranks, int most_hosts,
                    char *chosen)
 {
@@ -156,7 +157,7 @@ static void choose(const struct location *place, int ranks, int most_hosts,
 	free(taken);
 }
 
-/* Rounds of one size; the shortest. */
+/* This runs rounds of one size, and returns the shortest time. */
 static double measure(int partner, char *buffer, int bytes, double seconds)
 {
 	double begin = MPI_Wtime(), least = 1e9;
@@ -177,8 +178,8 @@ static double measure(int partner, char *buffer, int bytes, double seconds)
 	return least / 2;
 }
 
-/* Times of MPI_Send, and of MPI_Recv when its message is sure to be there: after
- * ten times its way. */
+/* This times MPI_Send, and MPI_Recv when its message is sure to be there, which is
+ * after ten times its transfer time. */
 static void measure_overheads(int partner, char *buffer, double way,
                               double seconds, double *send, double *receive)
 {
@@ -205,7 +206,7 @@ static void measure_overheads(int partner, char *buffer, double way,
 	}
 }
 
-/* The shortest time of n messages in a row and their answer. */
+/* This is the shortest time of n messages in a row and their answer. */
 static double measure_burst(int partner, char *buffer, int n)
 {
 	double least = 1e9;
@@ -266,7 +267,8 @@ static void answer(char *buffer, long most)
 	answer_bursts(buffer, 2 * BURST);
 }
 
-/* Asleep until rank 0 wants something: no others compute or send meanwhile. */
+/* A rank sleeps until rank 0 needs it, so that no others compute or send
+ * meanwhile. */
 static int is_wanted(void)
 {
 	struct timespec nap = {0, 1000000};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The C interface: those of calls.list, and what begins, ends and controls the
- * recording. */
+/* This is the C interface: the calls of calls.list, and those that begin, end and
+ * control the recording. */
 #include "count.h"
 #include "functions.h"
 #include "pmpi.h"
@@ -20,7 +20,7 @@ static void start_all(int n, const MPI_Request *request)
 		rec_count_start(request[i]);
 }
 
-/* Arrays of either type. */
+/* These make arrays of either type. */
 static inline struct rec_counts ints(const int *counts)
 {
 	return (struct rec_counts){counts, false};
@@ -36,7 +36,7 @@ static inline struct rec_counts longs(const MPI_Count *counts)
 
 #define REAL(name) REC_REAL(__typeof__(PMPI_##name), "MPI_" #name)
 
-/* Call the library, then count. */
+/* A wrapper calls the library, then counts. */
 #define WRAP(name, function, params, args, counted)                            \
 	REC_EXPORT int MPI_##name params                                       \
 	{                                                                      \
@@ -59,7 +59,7 @@ static inline struct rec_counts longs(const MPI_Count *counts)
 	WRAP(name, function, params, args, counted)
 #include "src/record/calls.inc"
 
-/* What to do before the call, and after its success. */
+/* These things are done before the call, and after its success. */
 #define CONTROL(name, params, args, before, after)                             \
 	REC_EXPORT int MPI_##name params                                       \
 	{                                                                      \
@@ -80,7 +80,7 @@ CONTROL(Abort, (MPI_Comm comm, int code), (comm, code), rec_abort(), (void)0)
 CONTROL(Request_free, (MPI_Request * request), (request),
         if (request) rec_count_free(*request), (void)0)
 
-/* What comes after the level has no meaning to the library below either. */
+/* The library below ignores what comes after the level, too. */
 REC_EXPORT int MPI_Pcontrol(const int level, ...)
 {
 	rec_control(level);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Fortran interfaces: mpif.h and `use mpi` (mpi_send_, mpi_send__) and
- * `use mpi_f08` (mpi_send_f08_; the calls with a buffer are mpi_send_f08ts_
- * where buffers are descriptors, as MPI defines it: Open MPI 6). Their
- * libraries call PMPI_Send, so the wrappers of the C interface never see them.
- * All arguments are addresses and go on as they are to pmpi_send_, so that
- * MPI_IN_PLACE, MPI_BOTTOM and the like need no care; only counting converts
- * handles. f08 handles are structures of one integer: the same addresses.
+ * These are the Fortran interfaces: mpif.h and `use mpi` (mpi_send_, mpi_send__)
+ * and `use mpi_f08` (mpi_send_f08_; the calls with a buffer are mpi_send_f08ts_
+ * where buffers are descriptors, as MPI defines it: Open MPI 6). Their libraries
+ * call PMPI_Send, so the wrappers of the C interface never see them. All arguments
+ * are addresses and go unchanged to pmpi_send_, so that MPI_IN_PLACE, MPI_BOTTOM
+ * and the like need no care; only counting converts handles. f08 handles are
+ * structures of one integer, so they have the same addresses.
  */
 #include "count.h"
 #include "functions.h"
@@ -53,10 +53,10 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 #define OP(a) REC_F2C(Op, *(const MPI_Fint *)(a))
 #define FORTRAN_TYPES true
 #define REQUEST(a) REC_F2C(Request, *(const MPI_Fint *)(a))
-/* Descriptors of all compilers begin with the buffer's address. */
+/* The descriptors of all compilers begin with the buffer's address. */
 #define BUFFER(a) (described ? *(void *const *)(a) : (a))
 
-/* MPI_IN_PLACE of Fortran is a variable that the library knows by address. */
+/* MPI_IN_PLACE of Fortran is a variable that the library knows by its address. */
 static bool same_buffer(const void *buffer)
 {
 	static const char *const name[] = {
@@ -64,7 +64,7 @@ static bool same_buffer(const void *buffer)
 	        "mpi_fortran_in_place", "MPI_FORTRAN_IN_PLACE",
 	        "MPIR_F08_MPI_IN_PLACE"}; /* MPICH's of mpi_f08 */
 	static const void *address[sizeof(name) / sizeof(*name)];
-	/* MPICH's of mpif.h: where its address stands after the first call */
+	/* MPICH's of mpif.h has its address here after the first call. */
 	static const void *const *held;
 	static int looked_up;
 	const int n = sizeof(name) / sizeof(*name);
@@ -89,10 +89,8 @@ static void start_all(int n, const MPI_Fint *request)
 		rec_count_start(REQUEST(request + i));
 }
 
-/*
- * One symbol; whether its buffers are descriptors. f08 callers may leave out
- * ierror: it is NULL then.
- */
+/* This makes one symbol; described tells whether its buffers are descriptors. f08
+ * callers may leave out ierror, which is NULL then. */
 #define SYMBOL(symbol, function, n, count, described)                          \
 	REC_EXPORT void symbol(P##n, MPI_Fint *ierror);                        \
 	REC_EXPORT void symbol(P##n, MPI_Fint *ierror)                         \
@@ -111,7 +109,7 @@ static void start_all(int n, const MPI_Fint *request)
 		}                                                              \
 	}
 
-/* All symbols of a call with n arguments before ierror. */
+/* This makes all symbols of a call with n arguments before ierror. */
 #define FORTRAN(name, function, n, ...)                                        \
 	static inline void count_##name(bool described, P##n)                  \
 	{                                                                      \
@@ -128,11 +126,11 @@ static void start_all(int n, const MPI_Fint *request)
 
 static void free_request(const void *request)
 {
-	if (pmpi.Send) /* recording has begun once */
+	if (pmpi.Send) /* recording began at some time */
 		rec_count_free(REQUEST(request));
 }
 
-/* What to do before the call, and after its success. */
+/* These things are done before the call, and after its success. */
 #define CONTROL_SYMBOL(symbol, params, args, before, after)                    \
 	REC_EXPORT void symbol params;                                         \
 	REC_EXPORT void symbol params                                          \

@@ -56,7 +56,7 @@ static void put_u64(struct rec_writer *w, uint64_t value)
 	note(w, fprintf(w->file, "%" PRIu64, value) < 0);
 }
 
-/* Microseconds, with a point whatever the program's locale says. */
+/* This writes microseconds with a point, whatever the program's locale says. */
 static void put_seconds(struct rec_writer *w, double seconds)
 {
 	uint64_t us = seconds > 0 ? (uint64_t)(seconds * 1e6 + 0.5) : 0;
@@ -65,7 +65,7 @@ static void put_seconds(struct rec_writer *w, double seconds)
 	                us % 1000000) < 0);
 }
 
-/* Length of the valid UTF-8 sequence at s, 0: there is none. */
+/* This returns the length of the valid UTF-8 sequence at s, or 0 if there is none. */
 static int utf8_length(const unsigned char *s)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -195,7 +195,7 @@ void rec_profile_name(const char *path, char *out, size_t size)
 	for (size_t i = 0; i < n; i++)
 		if (!strchr(allowed, out[i]))
 			out[i] = '-';
-	/* A command would take it for an option. */
+	/* A command would take such a name for an option. */
 	if (*out == '-')
 		*out = '_';
 }

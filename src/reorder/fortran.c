@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * MPI_CART_CREATE and MPI_GRAPH_CREATE of mpif.h, `use mpi` and `use mpi_f08`,
- * whose libraries call PMPI_Cart_create: what asks for another order goes on to
- * our MPI_Cart_create, all else as it is to pmpi_cart_create_. f08 handles are
- * structures of one integer: the same addresses.
- */
+/* These are MPI_CART_CREATE and MPI_GRAPH_CREATE of mpif.h, `use mpi` and `use
+ * mpi_f08`, whose libraries call PMPI_Cart_create. It calls that ask for another
+ * order go on to our MPI_Cart_create, all others go unchanged to pmpi_cart_create_.
+ * f08 handles are structures of one integer, so they have the same addresses. */
 #include <stdlib.h>
 
 #include "record/pmpi.h"
@@ -36,7 +34,7 @@ static MPI_Fint to_fortran(MPI_Comm comm)
 }
 #endif
 
-/* As the libraries do it: C's order of a grid is Fortran's. */
+/* C's order of a grid is Fortran's, as in the MPI libraries. */
 static int cart(const MPI_Fint *comm, const MPI_Fint *n_dims,
                 const MPI_Fint *dim, const MPI_Fint *periodic, MPI_Fint *out)
 {
@@ -46,7 +44,7 @@ static int cart(const MPI_Fint *comm, const MPI_Fint *n_dims,
 
 	if (!wrap)
 		return rc;
-	/* Any .TRUE. of any compiler. */
+	/* Compilers have different values of .TRUE., none of them 0. */
 	for (int d = 0; d < n; d++)
 		wrap[d] = periodic[d] != 0;
 	rc = MPI_Cart_create(to_c(*comm), *n_dims, dim, wrap, 1, &made);
@@ -67,7 +65,7 @@ static int graph(const MPI_Fint *comm, const MPI_Fint *n,
 	return rc;
 }
 
-/* One symbol. ierror may be left out by f08: it is NULL then. */
+/* This makes one symbol. f08 callers may leave out ierror, which is NULL then. */
 #define SYMBOL(symbol, function)                                               \
 	EXPORT void symbol(MPI_Fint *comm, MPI_Fint *n, MPI_Fint *first,       \
 	                   MPI_Fint *second, MPI_Fint *asked, MPI_Fint *out,   \

@@ -13,7 +13,7 @@
 #include "routing/routing.h"
 #include "traffic/workload.h"
 
-/* Units of which all are equally far from each other, each with a number of
+/* These are units that are all equally far from each other, each with a number of
  * processes: hosts, or the packages of one. */
 struct plan_level {
 	const struct cpl_network *net;
@@ -22,10 +22,10 @@ struct plan_level {
 	int n;
 	const struct cpl_comm *comm;
 	const char *mapper;
-	const int *now; /* [ranks] unit of a rank as it runs; NULL: elsewhere */
+	const int *now; /* [ranks] unit of a rank now; NULL: elsewhere */
 };
 
-/* Units below one switch. */
+/* All units are below one switch. */
 static struct cpl_network *star(int units, struct cpl_error *err)
 {
 	char text[512];
@@ -39,7 +39,8 @@ static struct cpl_network *star(int units, struct cpl_error *err)
 	return cpl_network_parse(text, (size_t)n, "hosts", err);
 }
 
-/* Is the layout that there is at least as good as the one found? -1: memory. */
+/* This tells whether the current layout is at least as good as the one found, or
+ * returns -1 when memory is out. */
 static int keeps(const struct plan_level *level,
                  const struct cpl_map_request *map,
                  const struct cpl_map_result *found, struct cpl_error *err)
@@ -61,7 +62,7 @@ static int keeps(const struct plan_level *level,
 	return rc;
 }
 
-/* unit[rank]. 0, or -1 with err. */
+/* This sets unit[rank]. It returns 0, or -1 with err. */
 static int map_level(const struct plan_level *level, int *unit,
                      struct cpl_error *err)
 {
@@ -93,7 +94,7 @@ out:
 	return rc;
 }
 
-/* What a plan is made with; arrays of n for hosts and processes alike. */
+/* A plan is made with this; its arrays have n items for hosts and processes alike. */
 struct plan {
 	const struct reorder_request *req;
 	int n_hosts;
@@ -126,7 +127,7 @@ static int by_cpu(const void *a, const void *b, void *arg)
 	return (x > y) - (x < y);
 }
 
-/* Hosts in the order of their first processes. */
+/* Hosts are in the order of their first processes. */
 static void find_hosts(struct plan *p)
 {
 	const struct reorder_location *place = p->req->place;
@@ -176,7 +177,8 @@ static int map_hosts(struct plan *p, struct cpl_error *err)
 	return rc;
 }
 
-/* Units of a host's n processes, which are sorted: how many; slots of each. */
+/* This finds the units of a host's n sorted processes, and the slots of each. It
+ * returns how many there are. */
 static int find_packages(const struct plan *p, int n, int *slots)
 {
 	const struct reorder_location *place = p->req->place;
@@ -194,8 +196,8 @@ static int find_packages(const struct plan *p, int n, int *slots)
 	return units;
 }
 
-/* The ranks of a host to its packages: p->rank sorted by package. How many there
- * are, 1: not known, or -1 with err. */
+/* This maps the ranks of a host to its packages, and sorts p->rank by package. It
+ * returns how many there are, 1 if they are not known, or -1 with err. */
 static int map_packages(struct plan *p, int n, bool same, struct cpl_error *err)
 {
 	struct cpl_arena arena = {0};
@@ -239,7 +241,7 @@ static int map_packages(struct plan *p, int n, bool same, struct cpl_error *err)
 	return cpl_arena_end(&arena, rc ? -1 : units, err);
 }
 
-/* Processes and ranks of a host side by side, by package. */
+/* This pairs the processes and ranks of a host by package. */
 static int fill_host(struct plan *p, int host, int *rank_of,
                      struct cpl_error *err)
 {

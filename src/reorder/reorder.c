@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libcommplace-reorder.so, preloaded into an MPI program: communicators with a
- * topology that the program asks for with reorder=1 get their ranks by our
- * mapping. COMMPLACE_REORDER: yes, or check: neighbours and data of each are
- * proved; else the library does nothing.
+ * libcommplace-reorder.so is preloaded into an MPI program. Communicators with a
+ * topology for which the program asks with reorder=1 get their ranks by our mapping
+ * if COMMPLACE_REORDER is yes, or check, which also proves the neighbours and data
+ * of each. Otherwise the library does nothing.
  *
- * A process becomes the rank of a copy of the communicator (MPI_Comm_split), and
- * MPI makes the topology of that one as it was stated, not reordered.
+ * A process becomes the rank of a copy of the communicator (MPI_Comm_split). MPI
+ * makes the topology of that copy as it was stated, without reordering.
  */
 #include "commplace-config.h"
 
@@ -43,7 +43,7 @@
 	X(Neighbor_allgather)                                                  \
 	X(Sendrecv)
 
-/* The library below. Nothing of MPI is linked, see record/pmpi.h. */
+/* This is the library below. Nothing of MPI is linked, see record/pmpi.h. */
 static struct {
 #define X(name) __typeof__(PMPI_##name) *name;
 	FUNCTIONS(X)
@@ -66,7 +66,7 @@ static bool load(void)
 	FUNCTIONS(X)
 #undef X
 #ifdef OPEN_MPI
-	/* Handles are addresses of the library's objects. */
+	/* Open MPI's handles are addresses of the library's objects. */
 	mpi.integer = rec_symbol("ompi_mpi_int");
 	mpi.byte = rec_symbol("ompi_mpi_byte");
 	mpi.null = rec_symbol("ompi_mpi_comm_null");
@@ -89,15 +89,15 @@ static bool load(void)
 	return mpi.known;
 }
 
-/* One topology that is made. */
+/* This is one topology while it is made. */
 struct reorder_job {
 	MPI_Comm comm; /* a copy of the program's: its messages are not ours */
 	MPI_Comm split; /* the same in the new order */
 	int me, n;
 	bool check;
-	/* What this process states of the graph, edges (from, to, weight). */
+	/* This process states these edges of the graph (from, to, weight). */
 	int *edge, n_edges;
-	/* At rank 0: all of them, and the plan. At all: the plan. */
+	/* Rank 0 has all edges and the plan; the others have the plan. */
 	int *all, n_all;
 	int *rank_of; /* [n] */
 };
@@ -111,10 +111,10 @@ static int triples(const void *a, const void *b)
 	return (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* Put (from, to, weight) behind what there is; false: memory. */
+/* This appends (from, to, weight), or returns false when memory is out. */
 static bool add_edge(struct reorder_job *job, int from, int to, int weight)
 {
-	/* Room is made at powers of two. */
+	/* The array grows at powers of two. */
 	if (!(job->n_edges & (job->n_edges - 1))) {
 		size_t room = job->n_edges ? 2 * (size_t)job->n_edges : 1;
 		int *larger = realloc(job->edge, room * 3 * sizeof(int));
@@ -129,8 +129,8 @@ static bool add_edge(struct reorder_job *job, int from, int to, int weight)
 	return true;
 }
 
-/* Gather everybody's `mine` (count triples; -1: cannot) at rank 0 of comm; NULL
- * elsewhere, and where it cannot be done. */
+/* This gathers everybody's `mine` (count triples; -1: cannot) at rank 0 of comm. It
+ * returns NULL at the others, and where it cannot be done. */
 static int *gather(MPI_Comm comm, int me, int n, const int *mine, int count,
                    int *total)
 {
@@ -168,7 +168,8 @@ out:
 	return all;
 }
 
-/* The package of all CPUs of a set; -1: of several, or not known. */
+/* This is the package of all CPUs of a set, or -1 if there are several or it is not
+ * known. */
 static int package_of(const cpu_set_t *set)
 {
 	int package = -1;
@@ -234,7 +235,7 @@ static struct cpl_comm *graph_of(const struct reorder_job *job,
 	return comm;
 }
 
-/* At rank 0: the plan, or the order as it is, after a line on stderr. */
+/* Rank 0 makes the plan, or says on stderr why not and keeps the order as it is. */
 static void make_plan(struct reorder_job *job,
                       const struct reorder_location *place)
 {
@@ -270,11 +271,9 @@ static void job_free(struct reorder_job *job)
 	free(job->rank_of);
 }
 
-/*
- * From what each process states (n_edges < 0: nonsense, or no memory) to
- * job->split. False, at all processes alike: the library is to make it from the
- * program's own arguments.
- */
+/* This makes job->split from what each process states (n_edges < 0: nonsense, or no
+ * memory). It returns false, at all processes alike, if the library is to use the
+ * program's own arguments. */
 static bool reorder(struct reorder_job *job)
 {
 	struct reorder_location mine, *place = NULL;
@@ -286,7 +285,7 @@ static bool reorder(struct reorder_job *job)
 	if (!job->me)
 		place = malloc((size_t)job->n * sizeof(*place));
 	find_location(&mine);
-	/* One without memory for the plan is one too many. */
+	/* The plan fails if any process has no memory for it. */
 	good = job->rank_of && (job->me || (place && job->all));
 	mpi.Allreduce(&good, &all_good, 1, mpi.integer, mpi.least, job->comm);
 	if (all_good) {
@@ -310,7 +309,7 @@ static bool wanted(bool *check)
 	return *check || (mode && !strcmp(mode, "yes"));
 }
 
-/* Is this one ours? Its copy is made then. */
+/* This tells whether this call is ours, and then makes its copy. */
 static bool begin(struct reorder_job *job, MPI_Comm comm, int reorder_asked)
 {
 	int inter = 1;
@@ -330,11 +329,9 @@ static bool copy(struct reorder_job *job, MPI_Comm comm)
 	return mpi.Comm_dup(comm, &job->comm) == MPI_SUCCESS;
 }
 
-/*
- * The proof: who sends to me over the new topology, as what arrives says; all
- * such pairs are the edges that were stated, each as often. Processes outside
- * the topology state none. Ends the program where that is not so.
- */
+/* This proves who sends to me over the new topology, from what arrives: all such
+ * pairs must be the edges that were stated, each as often. Processes outside the
+ * topology state none. It ends the program if that is not so. */
 static void prove(struct reorder_job *job, MPI_Comm made, int in,
                   const char *what)
 {
@@ -383,7 +380,7 @@ static void prove(struct reorder_job *job, MPI_Comm made, int in,
 
 #define REAL(name) REC_REAL(__typeof__(PMPI_##name), "MPI_" #name)
 
-/* Both ways of each dimension, of the cell `rank`. */
+/* These are both directions of each dimension, from the cell `rank`. */
 static bool cart_edges(struct reorder_job *job, int n_dims, const int *dim,
                        const int *periodic)
 {
@@ -436,8 +433,8 @@ EXPORT int MPI_Cart_create(MPI_Comm comm, int n_dims, const int dim[],
 	return rc;
 }
 
-/* Are the lists of MPI_Graph_create within it, and each edge there both ways, as
- * neighbourhood collectives need it? */
+/* This tells whether the lists of MPI_Graph_create are within it, with each edge
+ * there both ways, as neighbourhood collectives need it. */
 static bool graph_is_fit(int n, const int *index, const int *edge)
 {
 	for (int v = 0, e = 0; v < n; v++) {
@@ -531,7 +528,7 @@ EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int source[],
 			    !add_edge(&job, source[i], to[e],
 			              weighted ? weight[e] : 1))
 				job.n_edges = -1;
-	/* Edges may be stated anywhere. */
+	/* Any process may state any edge. */
 	rc = real(reorder(&job) ? job.split : comm, n, source, degree, to,
 	          weight, info, 0, out);
 	if (rc == MPI_SUCCESS && job.check && job.split != mpi.null)
@@ -540,14 +537,15 @@ EXPORT int MPI_Dist_graph_create(MPI_Comm comm, int n, const int source[],
 	return rc;
 }
 
-/* What a process states of a rank's neighbours, and where that goes. */
+/* A process states these neighbours of a rank, and sends them there. */
 struct lists {
 	int in, outs;    /* [0], [1] */
 	int *from, *to;  /* their ranks */
 	int *from_weight, *to_weight;
 };
 
-/* From the process that stated a list to the one that has the rank now. */
+/* This lists go from the process that stated them to the one that has the rank
+ * now. */
 static void pass(const struct reorder_job *job, int send_to, int get_from,
                  const int *mine, int n, int *got, int n_got)
 {
