@@ -44,13 +44,13 @@ void cpl_events_add(struct cpl_events *events, double time, uint32_t kind,
 {
 	struct cpl_event event = {.kind = kind, .item = item};
 
-	time += 0.0; /* no -0, whose bits are the largest */
+	time += 0.0; /* -0 would have the largest bits */
 	memcpy(&event.key, &time, sizeof(time));
 	put_event(events, event);
 }
 
-/* The lowest bucket's events into those below it: all of one key pass the same
- * buckets, so that they keep their order. */
+/* Divides the lowest bucket's events over those below it. Events of one key
+ * pass the same buckets, so they keep their order. */
 static void divide(struct cpl_events *events)
 {
 	int i = __builtin_ctzll(events->filled) + 1;

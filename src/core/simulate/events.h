@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events in the order of their time, those of one time in the order in which
- * they were added. A radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, JACM 1990)
- * over the bits of the time: no event may be added before the last one taken.
+ * Events are in the order of their time; those of one time in the order in
+ * which they were added. It is a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan,
+ * JACM 1990) over the bits of the time, so no event may be added before the
+ * last one taken.
  */
 #ifndef CPL_SIMULATE_EVENTS_H
 #define CPL_SIMULATE_EVENTS_H
@@ -12,7 +13,7 @@
 #include <string.h>
 
 struct cpl_event {
-	uint64_t key; /* the time's bits, see cpl_event_time */
+	uint64_t key; /* bits of the time, see cpl_event_time */
 	uint32_t kind, item;
 };
 
@@ -25,14 +26,13 @@ struct cpl_event_bucket {
 struct cpl_events {
 	uint64_t last;   /* key of the last one taken */
 	uint64_t filled; /* bit i: bucket i + 1 has events */
-	uint32_t next;   /* of bucket 0, whose keys are `last` */
-	/* Where the items of events are, so that they are fetched into the
-	 * cache when their events come near; NULL: nowhere. */
+	uint32_t next;   /* in bucket 0, whose keys are `last` */
+	/* The array of the events' items, so that they are fetched into the
+	 * cache when their events come near; NULL: there is none. */
 	const char *items;
 	uint32_t item_kind, item_size;
-	bool failed;     /* memory was out for one of them */
-	/* Bucket i > 0: bit i - 1 is the highest in which keys and last differ.
-	 */
+	bool failed;     /* memory was out for an event */
+	/* In bucket i > 0 the highest bit that differs from last is i - 1. */
 	struct cpl_event_bucket bucket[65];
 };
 
@@ -46,10 +46,10 @@ static inline double cpl_event_time(struct cpl_event event)
 	return time;
 }
 
-/* Add an event at a time >= 0. O(1), amortised. */
+/* Adds an event at a time >= 0. O(1), amortised. */
 void cpl_events_add(struct cpl_events *events, double time, uint32_t kind,
                     uint32_t item);
-/* Take the next event into *event; false when there is none. O(log of the
+/* Takes the next event into *event; false when there is none. O(log of the
  * buckets that an event passes through), amortised. */
 bool cpl_events_take(struct cpl_events *events, struct cpl_event *event);
 

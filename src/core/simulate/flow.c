@@ -2,9 +2,9 @@
 /*
  * Messages as flows: all that are under way share the links max-min fairly, and
  * the shares are computed anew whenever flows begin or end. Flows between the
- * same two nodes are one route to that computation. With a tolerance flows that
- * would end shortly after each other end together: at the last one's time, as
- * long as none takes longer than it would by more than that part.
+ * same two nodes are one route to that computation. With a tolerance, flows
+ * that would end shortly after each other end together at the last one's time,
+ * as long as that makes none of them longer by more than the tolerance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,20 +14,20 @@
 #include "simulate/simulate_internal.h"
 
 #define FIRST_BUCKETS 1024
-/* Flows that are alike end together, whatever the last bits of their times. */
+/* Flows that are alike end together whatever the last bits of their times. */
 #define LEAST_TOLERANCE 1e-12
 
 struct route {
-	struct cpl_maxmin_route fair; /* its shares follow the struct */
-	int from, to, at;             /* cables; its number in route[] */
-	struct route *next;           /* of the same bucket */
+	struct cpl_maxmin_route fair; /* its shares are behind the struct */
+	int from, to, at;             /* cables; number in route[] */
+	struct route *next;           /* in the same bucket */
 	struct cpl_share share[];
 };
 
 struct sim_flow {
 	int transfer;
 	struct route *route;
-	double begun, left, end; /* left: bytes; end: as its rate is now */
+	double begun, left, end; /* left: bytes; end: at its rate so far */
 };
 
 struct flows {
@@ -41,9 +41,9 @@ struct flows {
 	struct cpl_maxmin_route **route; /* those with flows */
 	int n_routes;
 	double solved;    /* when */
-	uint32_t version; /* of the event that counts */
+	uint32_t version; /* of the valid event */
 	bool stale;       /* flows have begun since then */
-	double least;     /* rate of one that has ended since then */
+	double least;     /* lowest rate of those that ended since then */
 };
 
 enum { STEP = CPL_EVENT_LEVEL };
@@ -93,7 +93,7 @@ static uint32_t bucket_of(const struct flows *f, int from, int to)
 	return cpl_sim_hash(from, to) & f->mask;
 }
 
-/* As many buckets as routes. Without memory for them they only get slower. */
+/* Makes as many buckets as routes; without memory it only gets slower. */
 static void widen(struct flows *f)
 {
 	size_t buckets = 2 * ((size_t)f->mask + 1);
@@ -124,7 +124,7 @@ static void add_share(struct route *r, int64_t link, double part)
 	r->share[r->fair.n++] = (struct cpl_share){(int)link, part};
 }
 
-/* Behind those that r has, if any: the way from one port to another. */
+/* Adds the path from one port to another after those that r has, if any. */
 static struct route *add_route(struct cpl_simulation *sim, struct route *r,
                              int from, int to, double part)
 {
@@ -240,7 +240,7 @@ static void start(struct cpl_simulation *sim, int t)
 	cpl_events_add(&sim->events, sim->now, STEP, ++f->version);
 }
 
-/* Put the bytes on the links, and tell the ranks. */
+/* Adds the bytes to the links, and tells the ranks. */
 static void end_flow(struct cpl_simulation *sim, struct sim_flow *flow)
 {
 	const struct cpl_maxmin_route *r = &flow->route->fair;
@@ -254,7 +254,7 @@ static void end_flow(struct cpl_simulation *sim, struct sim_flow *flow)
 	cpl_sim_delivered(sim, flow->transfer);
 }
 
-/* From the last solve to now. Flows keep their order. */
+/* Moves flows from the last solve to now; they keep their order. */
 static void advance(struct cpl_simulation *sim)
 {
 	struct flows *f = sim->own;
@@ -281,12 +281,12 @@ static void advance(struct cpl_simulation *sim)
 			flow->left -= flow->route->fair.rate * spent;
 		f->flow[n++] = *flow;
 	}
-	/* What the ranks do about it comes with later events. */
+	/* Ranks react in later events. */
 	f->n_flows = n;
 	f->solved = sim->now;
 }
 
-/* When flows end next. */
+/* The time when flows end next. */
 static double next_end(const struct flows *f, double tolerance)
 {
 	double limit = INFINITY, next = 0;

@@ -7,7 +7,7 @@
 #define SHIFT (52 - CPL_LATENCY_BITS)
 #define BIAS ((uint64_t)(1023 + CPL_LATENCY_LOW) << CPL_LATENCY_BITS)
 
-/* By exponent and the highest bits of the mantissa. */
+/* Bins go by the exponent and the highest bits of the mantissa. */
 static int bin_of(double seconds)
 {
 	uint64_t bits;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times of very many messages, in bins of which each is less than 1 % wide. */
+/* The times of very many messages, in bins that are each less than 1 % wide. */
 #ifndef CPL_SIMULATE_LATENCIES_H
 #define CPL_SIMULATE_LATENCIES_H
 
 #include <stdint.h>
 
-/* Bins of 2^-CPL_LATENCY_BITS of a power of two, from 2^CPL_LATENCY_LOW
- * seconds to 2^CPL_LATENCY_HIGH. */
+/* A bin has 2^-CPL_LATENCY_BITS of a power of two; bins go from
+ * 2^CPL_LATENCY_LOW seconds to 2^CPL_LATENCY_HIGH. */
 #define CPL_LATENCY_BITS 7
 #define CPL_LATENCY_LOW (-50)
 #define CPL_LATENCY_HIGH 50
@@ -20,11 +20,11 @@ struct cpl_latencies {
 	int64_t bin[CPL_LATENCY_BINS + 2]; /* below, the bins, above */
 };
 
-/* Add seconds >= 0, `count` times. O(1). */
+/* Adds seconds >= 0, `count` times. O(1). */
 void cpl_latencies_add(struct cpl_latencies *latencies, double seconds,
                        int64_t count);
-/* The time at or below which a part q of them is, to the upper end of its bin,
- * above all bins the maximum; 0 without any. O(bins). */
+/* The time that a share q of messages does not exceed, to the upper end of its
+ * bin, and above all bins the maximum; 0 without messages. O(bins). */
 double cpl_latencies_quantile(const struct cpl_latencies *latencies, double q);
 
 #endif

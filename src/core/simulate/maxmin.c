@@ -39,11 +39,10 @@ void cpl_maxmin_free(struct cpl_maxmin *m)
 	*m = (struct cpl_maxmin){0};
 }
 
-/* Rates that are as low as a bound may be above it by this much: the bound's
- * sums have lost digits. */
+/* Rates equal a bound up to this share, since its sums have lost digits. */
 #define ROUNDING 1e-9
 
-/* What all flows together weigh on each link. */
+/* Adds up the weight of all flows on each link. */
 static void weigh(struct cpl_maxmin *m, struct cpl_maxmin_route *const *route,
                   int n)
 {
@@ -63,8 +62,8 @@ static void weigh(struct cpl_maxmin *m, struct cpl_maxmin_route *const *route,
 		}
 }
 
-/* Flows of no less than this are shared out anew: a fresh one gets no less than
- * with all of a link's flows alike. */
+/* Flows of at least this rate are shared out anew: a fresh one gets no less
+ * than if all flows of a link were alike. */
 static double bound_of(const struct cpl_maxmin *m,
                        struct cpl_maxmin_route *const *route, int n,
                        double least)
@@ -79,8 +78,8 @@ static double bound_of(const struct cpl_maxmin *m,
 	return least * (1 - ROUNDING);
 }
 
-/* The others stay as they are; of the rest every link's weight, and how many
- * routes it has. *kept: the highest rate of the others. */
+/* Flows below the bound stay as they are. For the others, counts each link's
+ * weight and routes. *kept is the highest rate of those that stay. */
 static int64_t count(struct cpl_maxmin *m,
                      struct cpl_maxmin_route *const *route, int n,
                      double least, double *kept)
@@ -149,8 +148,8 @@ static int list_members(struct cpl_maxmin *m,
 	return 0;
 }
 
-/* What each flow would get if the link alone counted, negative: the heap has
- * the largest on top. It only grows while other links are saturated. */
+/* What each flow would get if only this link counted; negative, since the heap
+ * has the largest on top. It only grows while other links are saturated. */
 static double key_of(const struct cpl_maxmin *m, int link)
 {
 	return m->left[link] > 0 && m->weight[link] > 0
@@ -158,7 +157,7 @@ static double key_of(const struct cpl_maxmin *m, int link)
 	               : 0;
 }
 
-/* All routes of the link that have no rate yet get this one. */
+/* Gives all routes of the link without a rate this one. */
 static void saturate(struct cpl_maxmin *m,
                      struct cpl_maxmin_route *const *route, int link,
                      double rate)
@@ -215,7 +214,7 @@ int cpl_maxmin_solve(struct cpl_maxmin *m,
 			continue;
 		}
 		cpl_heap_remove(&m->heap, link);
-		/* Never less than before, where sums have lost digits. */
+		/* Rates must not fall where sums have lost digits. */
 		rate = -key > rate ? -key : rate;
 		saturate(m, route, link, rate);
 	}

@@ -3,8 +3,8 @@
  * Messages as packets that are stored and forwarded: a packet takes a link for
  * its bytes over the bandwidth, and is at the router behind it after the link's
  * and the router's latencies. A node sends the packets of its messages in turn.
- * See packets.h for buffers and channels. (TraceR and CODES do likewise: Jain
- * 2016, 5; Mubarak et al., TPDS 2017.)
+ * packets.h describes buffers and channels. TraceR and CODES do likewise (Jain
+ * 2016, 5; Mubarak et al., TPDS 2017).
  */
 #include <limits.h>
 #include <math.h>
@@ -16,9 +16,9 @@
 #include "simulate/packets.h"
 
 enum {
-	ARRIVE = CPL_EVENT_LEVEL, /* packet: at the end of its link */
+	ARRIVE = CPL_EVENT_LEVEL, /* packet: it is at the end of its link */
 	FREE,                     /* link */
-	SENT,                     /* transfer: its last byte has left */
+	SENT,                     /* transfer: the last byte has left */
 };
 
 static int open_packets(struct cpl_simulation *sim)
@@ -160,7 +160,7 @@ static void start(struct cpl_simulation *sim, int t)
 	        .packets = (int64_t)packets};
 	f->stride = coprime(f->packets);
 	f->key = cpl_random_key(sim->options->seed, (uint64_t)p->n_started++);
-	/* Behind those that have a turn already. */
+	/* It goes behind those that already have a turn. */
 	if (p->round[cable] < 0) {
 		f->next = t;
 	} else {
@@ -171,7 +171,7 @@ static void start(struct cpl_simulation *sim, int t)
 	try_send(sim, cpl_sim_injection(sim->net, cable));
 }
 
-/* The next packet of the messages whose turn it is; -1: failed. */
+/* The next packet of the message whose turn it is; -1: it failed. */
 static int cut_packet(struct cpl_simulation *sim, int cable)
 {
 	struct cpl_packets *p = sim->own;
@@ -233,7 +233,7 @@ static void when_free(struct cpl_simulation *sim, int64_t link)
 	cpl_events_add(&sim->events, l->free_at, FREE, (uint32_t)link);
 }
 
-/* The packet begins to leave over a link: its buffer is free. */
+/* The packet begins to leave over a link, and its buffer is free. */
 static void send(struct cpl_simulation *sim, int i, int64_t link, int channel,
                  double latency)
 {
@@ -272,7 +272,7 @@ static void stall(struct cpl_simulation *sim, struct cpl_packet_link *l)
 		l->stalled_since = sim->now;
 }
 
-/* From a node: cut what is sent. */
+/* Sends from a node, cutting messages into packets. */
 static void send_own(struct cpl_simulation *sim, int64_t link)
 {
 	const struct cpl_sim_options *o = sim->options;
@@ -308,8 +308,8 @@ static void send_own(struct cpl_simulation *sim, int64_t link)
 		when_free(sim, link);
 }
 
-/* The channel whose turn it is among those with a packet and, but for those
- * that keep one for it, a buffer; -1: none. */
+/* The channel whose turn it is among those that have a packet and a buffer
+ * (which some packets have reserved already); -1: none. */
 static int pick(const struct cpl_simulation *sim, int64_t link)
 {
 	const struct cpl_packets *p = sim->own;
@@ -352,7 +352,7 @@ static void send_waiting(struct cpl_simulation *sim, int64_t link)
 	q->first = p->packet[i].next;
 	l->waiting--;
 	l->turn = channel + 1 < p->channels ? (unsigned)channel + 1 : 0;
-	/* Nodes take all that comes. */
+	/* Nodes take all that comes, without buffers. */
 	if (!last &&
 	    !(p->rule == CPL_CHANNEL_ESCAPE && channel >= 2 * p->lanes))
 		q->credit--;
@@ -372,7 +372,7 @@ static void try_one(struct cpl_simulation *sim, int64_t link)
 		send_waiting(sim, link);
 }
 
-/* And those whose buffers get free by that. */
+/* Tries this link, and those with buffers that get free by that. */
 static void try_send(struct cpl_simulation *sim, int64_t link)
 {
 	struct cpl_packets *p = sim->own;
@@ -404,7 +404,7 @@ static void deliver(struct cpl_simulation *sim, int i)
 		cpl_sim_delivered(sim, t);
 }
 
-/* At the end of its link, with a buffer there. */
+/* The packet is at the end of its link, and has a buffer there. */
 static void arrive(struct cpl_simulation *sim, int i)
 {
 	struct cpl_packets *p = sim->own;

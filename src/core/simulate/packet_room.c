@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory of packets, their paths, and queues. */
+/* The memory of packets, their paths, and queues. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "simulate/packets.h"
 
-/* From a line of the cache on, for free(); NULL: memory. */
+/* The memory starts at a line of the cache. */
 void *cpl_packets_lines(size_t size)
 {
 	return aligned_alloc(64, (size + 64) / 64 * 64);
 }
 
-/* All queues, for more classes of channels. */
+/* Widens all queues for more classes of channels. */
 static bool widen_queues(struct cpl_packets *p, int classes)
 {
 	int channels = classes * p->lanes;
@@ -34,7 +34,7 @@ static bool widen_queues(struct cpl_packets *p, int classes)
 	return true;
 }
 
-/* All paths, for longer ones, or for more packets. */
+/* Widens all paths for longer ones, or for more packets. */
 static bool widen_paths(struct cpl_packets *p, int64_t room, int stride)
 {
 	int *wider = cpl_packets_lines((size_t)room * (size_t)stride *
@@ -52,7 +52,7 @@ static bool widen_paths(struct cpl_packets *p, int64_t room, int stride)
 	return true;
 }
 
-/* Lines of the cache, each with one packet. */
+/* Each packet has a line of the cache to itself. */
 static bool more_packets(struct cpl_packets *p)
 {
 	size_t size = sizeof(struct cpl_packet);

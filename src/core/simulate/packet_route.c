@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How packets find their way: paths of the network's routing, drawn for each
- * packet in the routing's shares; or the least loaded of several, as their
- * first link's queue tells (local) or all of their links' (global); or link by
+ * Packets take paths of the network's routing, drawn for each packet in the
+ * routing's shares; or the least loaded of several, as the queue of their first
+ * link (local) or of all their links (global) tells; or they choose link by
  * link.
  */
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "network/type.h"
 #include "simulate/packets.h"
 
-/* Valiant 1982. */
+/* From Valiant 1982. */
 const struct cpl_sim_routing cpl_sim_static = {
         .name = "static",
         .summary = "paths of the network's minimal routing, in its shares",
@@ -25,7 +25,7 @@ const struct cpl_sim_routing cpl_sim_valiant = {
         .stands_for = "static-indirect",
         .indirect = 1,
 };
-/* Singh 2005; Kim, Dally, Scott, Abts, ISCA 2008. */
+/* From Singh 2005, and Kim, Dally, Scott, Abts, ISCA 2008. */
 const struct cpl_sim_routing cpl_sim_ugal_local = {
         .name = "ugal-l",
         .summary = "minimal or valiant, by the first link's queue and hops",
@@ -40,7 +40,7 @@ const struct cpl_sim_routing cpl_sim_ugal_global = {
         .indirect = 1,
         .global = true,
 };
-/* Jiang, Kim, Dally, ISCA 2009; over a group: Kim et al., ISCA 2008. */
+/* From Jiang, Kim, Dally, ISCA 2009; over a group: Kim et al., ISCA 2008. */
 const struct cpl_sim_routing cpl_sim_progressive = {
         .name = "progressive-adaptive",
         .short_name = "PAR",
@@ -57,7 +57,7 @@ const struct cpl_sim_routing cpl_sim_adaptive = {
         .hop_by_hop = true,
 };
 
-/* Most links that a way may have more than the routing lists. */
+/* A path may have at most so many links more than the routing lists. */
 #define MAX_PATH 100000
 
 double cpl_packet_draw(const struct cpl_packets *p,
@@ -75,7 +75,7 @@ double cpl_packet_draw(const struct cpl_packets *p,
 	if (i)
 		return u;
 	place = (int64_t)((__int128)packet->number * f->stride % f->packets);
-	/* Their sum may be rounded up. */
+	/* The sum may be rounded up to 1. */
 	return fmin(((double)place + u) / (double)f->packets,
 	            0x1.fffffffffffffp-1);
 }
@@ -126,7 +126,7 @@ int cpl_packet_routes_open(struct cpl_simulation *sim)
 		if (list_turns(sim))
 			return -1;
 	}
-	/* As even as it can be: the links of all shortest paths. */
+	/* All shortest paths make it as even as it can be. */
 	if (p->choice->hop_by_hop && p->rule != CPL_CHANNEL_ESCAPE) {
 		const struct cpl_routing *even =
 		        cpl_routing_find(net, "ecmp", NULL);
@@ -146,7 +146,7 @@ static int coordinate(const struct cpl_product *torus, int d, int router)
 	return (int)(rest % (unsigned)torus->dim[d]);
 }
 
-/* 0: the ring's wrap is still to come on the way to `to`; 1: it is not. */
+/* 0: the ring's wrap is still to come on the path to `to`; 1: it is not. */
 static int dateline(const struct cpl_packets *p, const struct cpl_network *net,
                     int64_t link, int to)
 {
@@ -158,7 +158,7 @@ static int dateline(const struct cpl_packets *p, const struct cpl_network *net,
 	return minus ? goal <= at : goal >= at;
 }
 
-/* The end of the packet's leg. */
+/* The router at the end of the packet's leg. */
 static int goal_of(const struct cpl_packet *packet)
 {
 	return packet->via >= 0 ? packet->via : packet->to;
@@ -191,7 +191,7 @@ static bool fail_path(struct cpl_simulation *sim)
 	return false;
 }
 
-/* The routes of a file need not be shortest: they are not mixed. */
+/* The routes of a file need not be shortest, so they are not mixed. */
 static int table_path(struct cpl_simulation *sim, int packet, int n, int from,
                       int to, double x)
 {
@@ -206,11 +206,9 @@ static int table_path(struct cpl_simulation *sim, int packet, int n, int from,
 	return n;
 }
 
-/*
- * Behind the n links that the packet's path has the links of one between two
- * routers: that at the part x of all, those through one router in the order of
- * the list. How many there are then, -1: failed.
- */
+/* Appends to the n links of the packet's path one path between two routers: the
+ * one at position x of all, where paths through one router are in the order of
+ * the list. Returns the links then, or -1: it failed. */
 static int draw_path(struct cpl_simulation *sim, int packet, int n, int from,
                      int to, double x)
 {
@@ -254,7 +252,7 @@ static int draw_path(struct cpl_simulation *sim, int packet, int n, int from,
 	return -1;
 }
 
-/* What stands in a packet's way. */
+/* The load that a packet has before it on the path. */
 static double cost(const struct cpl_packets *p, int packet, int first, int hops)
 {
 	const int *path = p->path + (int64_t)packet * p->stride;
@@ -269,7 +267,7 @@ static double cost(const struct cpl_packets *p, int packet, int first, int hops)
 	return sum;
 }
 
-/* A router that is neither of the two, -1: there is none. */
+/* Draws a router other than the two; -1: there is none. */
 static int draw_via(const struct cpl_simulation *sim, int from, int to,
                     double x)
 {
@@ -283,7 +281,7 @@ static int draw_via(const struct cpl_simulation *sim, int from, int to,
 	return via + (via >= high);
 }
 
-/* Part x of the whole is in part *x of one of n even parts: which. */
+/* Which of n even parts holds position x; *x becomes the position in it. */
 static int cut(double *x, int n)
 {
 	int i = (int)(*x * n);
@@ -306,8 +304,8 @@ static int inside_group(struct cpl_simulation *sim, int packet, int n, int from,
 	return n;
 }
 
-/* As draw_path, over a group that is neither a nor b, any of the links there
- * and of those on from there. */
+/* Does the same over a group other than the two, by any of the links there and
+ * any of those on from there. */
 static int draw_group(struct cpl_simulation *sim, int packet, int n, int router,
                       int to, double x)
 {
@@ -334,9 +332,9 @@ static int draw_group(struct cpl_simulation *sim, int packet, int n, int router,
 	return n < 0 ? -1 : inside_group(sim, packet, n, at, to, x);
 }
 
-/* Progressive adaptive among groups, see routing/progressive: minimal, or over
- * another group where the minimal way's first link has more waiting than weight
- * times the other's and the threshold. */
+/* Progressive adaptive among groups (routing/progressive): minimal, or over
+ * another group where more waits at the minimal path's first link than weight
+ * times what waits at the other's, and the threshold. */
 static bool choose_group(struct cpl_simulation *sim, int packet, int router)
 {
 	struct cpl_packets *p = sim->own;
@@ -368,12 +366,12 @@ static bool choose_group(struct cpl_simulation *sim, int packet, int router)
 		it->leg++;
 		return true;
 	}
-	/* The way that it was on. */
+	/* It stays on its path. */
 	return draw_path(sim, packet, 0, source, it->to,
 	                 cpl_packet_draw(p, it, 0)) >= 0;
 }
 
-/* A path from the router that it is at, behind what it has gone. */
+/* Chooses a path from the packet's router, after the links behind it. */
 static bool choose(struct cpl_simulation *sim, int packet, int router)
 {
 	struct cpl_packets *p = sim->own;
@@ -439,8 +437,8 @@ static bool looks_again(const struct cpl_packets *p,
 	                : it->hop == 1;
 }
 
-/* Link by link on a product: a productive link with a free buffer, or the way
- * that no circle can block. */
+/* Chooses a link on a product: one that leads nearer and has a free buffer, or
+ * the one that no circle can block. */
 static void next_of_product(struct cpl_simulation *sim, struct cpl_packet *it,
                             int router, int64_t *link, int *channel,
                             bool *reserved)
@@ -480,7 +478,7 @@ static void next_of_product(struct cpl_simulation *sim, struct cpl_packet *it,
 	           lane;
 }
 
-/* Link by link elsewhere: distances only fall. */
+/* Chooses a link elsewhere; all of them lead nearer. */
 static int64_t next_of_shares(struct cpl_simulation *sim, struct cpl_packet *it,
                               int router)
 {
@@ -519,7 +517,7 @@ bool cpl_packet_next(struct cpl_simulation *sim, int packet, int router,
 		return true;
 	}
 	if (p->choice->hop_by_hop) {
-		/* Its first router stands in for one to go by. */
+		/* Its first router stands for the one to go by. */
 		if (!it->hop)
 			it->via = router;
 		*link = next_of_shares(sim, it, router);

@@ -8,7 +8,7 @@
 #include "signature/rounds.h"
 #include "signature/rows.h"
 
-/* What comes next in an execution. */
+/* The stages of an execution. */
 enum stage { ENTER, COMPUTE, SENDS, RECEIVES, WAIT };
 
 static int find_senders(struct cpl_program_phase *phase, int ranks,
@@ -88,8 +88,7 @@ void cpl_program_free(struct cpl_program *program)
 	*program = (struct cpl_program){0};
 }
 
-/* The rank's send (or receive) number `entry` of a phase or round; false behind
- * the last one. */
+/* Makes the rank's next send (or receive) of a phase or round. False: none. */
 static bool message(const struct cpl_program_phase *phase, int rank,
                     const struct cpl_op_cursor *at, bool send,
                     struct cpl_op *op)
@@ -119,7 +118,7 @@ static bool message(const struct cpl_program_phase *phase, int rank,
 	return op->peer >= 0;
 }
 
-/* From the last wait of a round on. */
+/* Goes on from the last wait of a round. */
 static void go_on(const struct cpl_program_phase *phase,
                   struct cpl_op_cursor *at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where ranks' time goes, and that a rank goes on. */
+/* Accounts for the time of ranks, and lets them go on. */
 #include "simulate/simulate_internal.h"
 
 void cpl_sim_fail_memory(struct cpl_simulation *sim)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ranks do. */
+/* Ranks do their operations. */
 #include "simulate/simulate_internal.h"
 
 static void leave_phase(struct cpl_simulation *sim, int rank)
@@ -49,7 +49,7 @@ static struct cpl_op next(struct cpl_simulation *sim, int rank)
 	return op;
 }
 
-/* Does it wait? */
+/* Does the rank have to wait? */
 static bool begin_wait(struct cpl_simulation *sim, int rank)
 {
 	struct cpl_rank_state *state = &sim->rank[rank];
@@ -59,7 +59,7 @@ static bool begin_wait(struct cpl_simulation *sim, int rank)
 	return state->blocked;
 }
 
-/* Operations that take no time; false: the rank waits. */
+/* Does operations that take no time. False: the rank waits. */
 static bool communicate(struct cpl_simulation *sim, int rank,
                         const struct cpl_op *op)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Transfers of which a rank waits for some, and for others later. */
+/* A rank waits for some transfers now, and for others by later calls. */
 #include "base/array.h"
 #include "simulate/simulate_internal.h"
 

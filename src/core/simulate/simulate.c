@@ -7,12 +7,12 @@
 #include "simulate/simulate_internal.h"
 #include "traffic/ports.h"
 
-/* Events between two calls of progress. */
+/* progress is called once in this many events. */
 #define PROGRESS_EVENTS 1000000
-/* Sums of times, and times weights, remain numbers. */
+/* Sums of times, and times weights, remain numbers below this. */
 #define MAX_SECONDS 1e100
 
-/* What the ranks do. How many phases that has, or -1 with err. */
+/* Opens what the ranks do. Returns the number of phases, or -1 with err. */
 static int open_program(struct cpl_simulation *sim,
                         struct cpl_sim_job_state *job)
 {
@@ -64,7 +64,7 @@ static int open_job(struct cpl_simulation *sim, int number,
 	return 0;
 }
 
-/* Node, port and first event of each rank. */
+/* Gives each rank its node, port and first event. */
 static int start_job(struct cpl_simulation *sim, int number, int *cable)
 {
 	const struct cpl_sim_job_state *job = &sim->job[number];
@@ -177,13 +177,12 @@ static int run_events(struct cpl_simulation *sim)
 		if (++sim->result->events % PROGRESS_EVENTS == 0 && o->progress)
 			o->progress(o->arg, sim->now, sim->result->messages);
 	}
-	/* One that was lost may have been the last. */
+	/* An event that was lost may have been the last. */
 	return sim->events.failed ? cpl_fail_memory(sim->err)
 	                          : cpl_sim_stuck(sim);
 }
 
-/* The phases one after the other; the whole run has `weight` executions of
- * each. */
+/* Adds up the phases; the whole run has `weight` executions of each. */
 static void add_up(struct cpl_sim_job_times *job)
 {
 	double before = job->start;

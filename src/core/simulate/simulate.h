@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long jobs take on a network: their ranks compute, send, receive and wait
- * as their signatures say, and their messages share the links, in a simulation
- * of events. The level says how messages move: as flows that share links
- * max-min fairly, or packet by packet.
- *
- * Always the same result for the same input.
+ * Simulates how long jobs take on a network: their ranks compute, send, receive
+ * and wait as their signatures say, and their messages share the links. The
+ * level says how messages move: as flows that share links max-min fairly, or
+ * packet by packet. The same input always has the same result.
  */
 /* Tests: * in test_simulate; packet* in test_simulate_packet; trace* in
  * test_simulate_trace. */
@@ -26,17 +24,17 @@ enum cpl_sim_level_flags {
 	CPL_SIM_LATENCY_FIRST = 1,
 };
 
-/* How messages move. One file and one line in simulate.mk each. */
+/* A level says how messages move. Each is a file, and a line in simulate.mk. */
 struct cpl_sim_level {
 	CPL_ENTRY; /* flags: enum cpl_sim_level_flags */
-	/* Memory of its own, for close() in either case. 0, or -1 with the
-	 * simulation's err. */
+	/* Opens memory of its own, which close() frees in either case. Returns
+	 * 0, or -1 with the simulation's err. */
 	int (*open)(struct cpl_simulation *sim);
 	void (*close)(struct cpl_simulation *sim);
-	/* Transfer t begins now, between two nodes: calls cpl_sim_sent when the
-	 * source has its buffer back, and cpl_sim_delivered. */
+	/* Begins transfer t between two nodes; it calls cpl_sim_sent when the
+	 * source has its buffer back, and later cpl_sim_delivered. */
 	void (*start)(struct cpl_simulation *sim, int t);
-	/* An event of the level's own. */
+	/* Handles an event of the level's own. */
 	void (*event)(struct cpl_simulation *sim, uint32_t kind, uint32_t item);
 };
 
@@ -46,15 +44,14 @@ extern const struct cpl_sim_level cpl_sim_flow, cpl_sim_packet;
 /* How a packet's path is chosen. */
 struct cpl_sim_routing {
 	CPL_ENTRY;
-	/* The routing of the traffic model that this choice simulates, NULL:
-	 * none. */
+	/* The traffic model's routing that this choice simulates, or NULL. */
 	const char *stands_for;
-	/* Paths that are looked at: of the network's minimal routing, and over
-	 * a router that is drawn. */
+	/* How many paths are looked at: those of the network's minimal routing,
+	 * and those over a router that is drawn. */
 	int direct, indirect;
-	bool global;     /* all queues of a path count, not the first */
-	bool again;      /* again while the packet is in its group */
-	bool hop_by_hop; /* at each router anew */
+	bool global;     /* all queues of a path count, not only the first */
+	bool again;      /* it chooses again while the packet is in its group */
+	bool hop_by_hop; /* it chooses at each router */
 };
 
 extern const struct cpl_registry cpl_sim_routings;
@@ -62,86 +59,85 @@ extern const struct cpl_sim_routing cpl_sim_static, cpl_sim_valiant,
         cpl_sim_ugal_local, cpl_sim_ugal_global, cpl_sim_progressive,
         cpl_sim_adaptive;
 
-/* A job and where it is. */
+/* A job and its nodes. */
 struct cpl_sim_job {
 	const struct cpl_signature *sig;
-	/* What the job's ranks do instead, see trace.h; only name and ranks of
-	 * sig count then. NULL: they do as sig says. */
+	/* What the job's ranks do instead, see trace.h; then only name and
+	 * ranks of sig count. NULL: they do as sig says. */
 	const struct cpl_run_events *trace;
-	const char *phase;    /* that alone, or NULL: all */
+	const char *phase;    /* only that one; NULL: all */
 	const int *rank_node; /* [sig->ranks] */
 	double start;         /* seconds, >= 0 */
 };
 
-/* Seconds unless said otherwise; 0 where nothing is said. */
+/* Times are in seconds; 0 is the default where none is stated. */
 struct cpl_sim_options {
 	const struct cpl_network *net;
 	const struct cpl_sim_level *level;
 	const struct cpl_routing *routing;
-	/* A phase runs as often as its weight says, but at most so often; the
-	 * whole run is scaled up from there. >= 1. */
+	/* The most executions of a phase, >= 1, which otherwise runs as often
+	 * as its weight says. The whole run is scaled up from there. */
 	int executions;
-	double speed;          /* of computing, 1: as the signature has it */
-	double overhead;       /* of software, a message */
-	double link_latency;   /* a link, those of nodes too */
-	double router_latency; /* a router */
-	double memory;         /* bytes/s inside a node; 0: infinitely many */
-	double eager; /* bytes up to which a message does not wait for its
-	               * receive; beyond it goes when both are there, after two
-	               * latencies */
-	/* flow: by how much the time of a flow may be overstated, where that
-	 * saves computing all shares anew. */
+	double speed;          /* of computing; 1: as in the signature */
+	double overhead;       /* of software, for each message */
+	double link_latency;   /* of a link, also of nodes */
+	double router_latency; /* of a router */
+	double memory;         /* bytes/s inside a node; 0: without limit */
+	double eager; /* a message of up to so many bytes does not wait for its
+	               * receive; a larger one goes when both are there, after
+	               * two latencies */
+	/* Level flow: the share by which a flow's time may be overstated, where
+	 * that saves computing all shares anew. */
 	double tolerance;
-	/* packet: */
+	/* Level packet: */
 	const struct cpl_sim_routing *choice; /* NULL: static */
 	double packet;                        /* bytes of a packet, > 0 */
-	double buffer; /* bytes of a channel's buffers at a link's end; at
-	                * least one packet */
+	double buffer; /* bytes of a channel's buffers at a link's end, at least
+	                * a packet */
 	int lanes;     /* channels that serve alike, 1 to 64 */
 	bool in_order; /* a node sends all of a message before the next one;
 	                * false: a packet of each in turn */
-	uint64_t seed; /* of what is drawn */
-	int bins;      /* of the result's timeline, 0: none; at least 2 */
-	/* Called now and then, or NULL. */
+	uint64_t seed; /* for all draws */
+	int bins;      /* of the timeline, at least 2; 0: it has none */
+	/* Called from time to time, or NULL. */
 	void (*progress)(void *arg, double now, int64_t messages);
-	/* Called when `messages` of one send, at the time `posted`, have
-	 * arrived, or NULL. */
+	/* NULL, or called when `messages` of a send at time `posted` arrived. */
 	void (*arrived)(void *arg, double posted, double now, double messages);
 	void *arg;
 };
 
-/* The values where nobody says otherwise. */
+/* The values of options that nobody sets. */
 #define CPL_SIM_DEFAULTS                                                       \
 	.executions = 1, .speed = 1, .eager = 65536, .tolerance = 0.001,       \
 	.packet = 4096, .buffer = 65536, .lanes = 1
 
-/* Of one rank, in seconds: computing; waiting with a message of its own under
- * way; waiting with none, for others. */
+/* A rank's seconds: computing; waiting with a message of its own under way;
+ * waiting for others without one. */
 struct cpl_sim_rank {
 	double compute, communication, waiting;
-	double end; /* when it was done */
+	double end; /* when it ended */
 };
 
 struct cpl_sim_phase {
 	const char *name;
 	double weight;
 	int executions;
-	double end;     /* when the last rank was through with all of them */
-	double seconds; /* from the end of the phase before to that */
-	/* Means over the ranks, of all executions. */
+	double end;     /* when the last rank was through with all of it */
+	double seconds; /* from the end of the phase before to its own */
+	/* Means over the ranks, for all executions. */
 	double compute, communication, waiting;
 };
 
 struct cpl_sim_job_times {
 	double start, end;
-	double run; /* seconds scaled up to all executions */
+	double run; /* scaled up to all executions */
 	int n_phases, n_ranks;
 	struct cpl_sim_phase *phase;
 	struct cpl_sim_rank *rank;
 };
 
-/* Messages' times from the send to the last byte's arrival. Quantiles are those
- * of bins that are at most 1 % wide. */
+/* The times of messages from the send to the last byte's arrival. Quantiles are
+ * those of bins that are at most 1 % wide. */
 struct cpl_sim_latency {
 	int64_t n;
 	double min, mean, max;
@@ -149,29 +145,27 @@ struct cpl_sim_latency {
 };
 
 struct cpl_sim_result {
-	double seconds; /* until the last job has ended */
+	double seconds; /* until the end of the last job */
 	int64_t events, messages;
-	/* packet: how often packets came to a link's end; packets that arrived
-	 * behind one of their message that was sent after them. */
+	/* Level packet: how often packets reached a link's end, and packets
+	 * that arrived behind a later one of their message. */
 	int64_t hops, overtaken;
 	int n_jobs;
 	struct cpl_sim_job_times *job;
 	struct cpl_sim_latency latency;
 	struct cpl_load bytes; /* of links and nodes */
-	/* Seconds in which a link carried something; in which it stood still
-	 * with bytes that had no buffer to go to. */
+	/* The seconds in which a link carried something, and in which it stood
+	 * still with bytes that had no buffer to go to. */
 	struct cpl_load busy, stalled;
 	/* Ranks are numbered over all jobs, links as in traffic/times.h. */
 	struct cpl_timeline timeline;
 };
 
-/*
- * Run the jobs until all have ended. 0, or -1 with err: memory; a phase too
- * large to be stored; more messages, packets of one or seconds than are counted
- * (2^53, 2^53, 1e100); a trace that is not whole; ranks that wait for what never
- * comes, with their numbers and calls. *result is to be freed in either case.
- * flow: O(solves * (flows * links on the way)).
- */
+/* Runs the jobs until all have ended. Returns 0, or -1 with err: memory; a
+ * phase too large to be stored; more messages, packets of one or seconds than
+ * can be counted (2^53, 2^53, 1e100); a trace that is not whole; or ranks that
+ * wait for ever, with their numbers and calls. Free *result in either case.
+ * Level flow takes O(solves * (flows * links of their paths)). */
 int cpl_simulate(const struct cpl_sim_options *options,
                  const struct cpl_sim_job *job, int n_jobs,
                  struct cpl_sim_result *result, struct cpl_error *err);

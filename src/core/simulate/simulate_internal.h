@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the levels and the ranks share. */
+/* The state that levels and ranks share. */
 #ifndef CPL_SIMULATE_INTERNAL_H
 #define CPL_SIMULATE_INTERNAL_H
 
@@ -12,15 +12,16 @@
 #include "simulate/trace.h"
 #include "traffic/times.h"
 
-/* Kinds of events; a level's own come after these. */
+/* The kinds of events; a level's own come after these. */
 enum {
 	CPL_EVENT_RANK,    /* rank `item` goes on */
 	CPL_EVENT_START,   /* transfer `item` begins on the network */
-	CPL_EVENT_ARRIVED, /* transfer `item` was no matter of the network */
+	CPL_EVENT_ARRIVED, /* transfer `item`, which needs no network, has
+	                    * arrived */
 	CPL_EVENT_LEVEL,
 };
 
-/* Messages and packets are counted so far: as doubles count exactly. */
+/* The most messages and packets, since doubles count exactly up to here. */
 #define CPL_SIM_MAX_COUNT 0x1p53
 
 enum cpl_transfer_flags {
@@ -30,34 +31,33 @@ enum cpl_transfer_flags {
 	CPL_TRANSFER_DELIVERED = 8,
 };
 
-/* What a transfer's end belongs to, besides numbers of requests. */
+/* What the end of a transfer belongs to; other numbers are requests. */
 enum {
 	CPL_REQUEST_CALL = -1, /* what the rank does now */
 	CPL_REQUEST_NONE = -2, /* nobody waits for it */
 };
 
-/* Transfers that a later call of the rank waits for. */
+/* The transfers that a later call of the rank waits for. */
 struct cpl_sim_request {
 	int open;    /* transfers */
-	bool joined; /* the rank waits: one of its own `open` */
-	int next;    /* of the rank's, or free */
+	bool joined; /* the rank waits for it: it is one of its own `open` */
+	int next;    /* of the same rank, or free */
 };
 
-/* A send, a receive, or both once they have met. Ranks are numbered over all
- * jobs. */
+/* A send, a receive, or both when met. Ranks are numbered over all jobs. */
 struct cpl_transfer {
-	int from, to; /* from CPL_OP_ANY: a receive that has met none */
-	int next; /* of those that wait in the same bucket, or that are free */
+	int from, to; /* from CPL_OP_ANY: an unmet receive */
+	int next; /* waiting in the same bucket, or free */
 	unsigned flags;
 	int context;
 	int send_request, receive_request;
-	double bytes, count; /* of all its messages together; how many */
-	double posted;       /* time of the send */
+	double bytes, count; /* bytes of all its messages; their number */
+	double posted;       /* when it was sent */
 };
 
-/* Hash table of transfers that lack their send or receive: chains by turns of
- * receives, which wait for a send, and of sends, so that what comes passes none
- * of its own kind. */
+/* A hash table of transfers that lack their send or receive. Chains alternate
+ * between receives, which wait for a send, and sends, so that what comes need
+ * not pass others of its kind. */
 struct cpl_waiting {
 	int *first, *last; /* [2 * (mask + 1)], -1: none */
 	uint32_t mask;
@@ -67,21 +67,21 @@ struct cpl_waiting {
 struct cpl_rank_state {
 	struct cpl_op_cursor at;
 	int node;
-	int cable;  /* node * n_ports + port, its first one */
+	int cable;  /* node * n_ports + its first port */
 	int open;   /* transfers and requests that it waits for */
 	int oldest, newest; /* requests, -1: none */
-	int flying; /* of its transfers, those under way */
+	int flying; /* its transfers that are under way */
 	bool blocked;
-	double since; /* of blocked: when the sums were last brought up */
-	int phase;    /* of the program, -1: none yet */
+	double since; /* the last update of blocked */
+	int phase;    /* in the program; -1: none yet */
 };
 
 struct cpl_sim_job_state {
 	const struct cpl_sim_job *of;
 	struct cpl_program program;
-	struct cpl_trace *trace; /* instead of program, or NULL */
+	struct cpl_trace *trace; /* in place of program, or NULL */
 	int n_ranks;
-	int first; /* rank, of all jobs' */
+	int first; /* number of its first rank among all */
 	int running;
 };
 
@@ -104,11 +104,12 @@ struct cpl_simulation {
 	struct cpl_waiting waiting;
 	struct cpl_latencies latencies;
 	struct cpl_arena arena;
-	void *own; /* the level's */
+	void *own; /* belongs to the level */
 };
 
-/* Ports of a node over which each rank spreads its messages; 1: a rank has its
- * own, see cpl_rank_state. Links are numbered as in traffic/times.h. */
+/* The ports of a node over which each rank spreads its messages; 1 where each
+ * rank has one of its own (cpl_rank_state). Links are numbered as in
+ * traffic/times.h. */
 static inline int cpl_sim_ports(const struct cpl_network *net)
 {
 	return net->port_use == CPL_PORTS_SPREAD ? net->n_ports : 1;
@@ -126,7 +127,7 @@ static inline int64_t cpl_sim_ejection(const struct cpl_network *net,
 	return net->n_links + cpl_network_port_cables(net) + cable;
 }
 
-/* The times of a rank's job, and its own. */
+/* The times of a rank's job, and next its own. */
 static inline struct cpl_sim_job_times *
 cpl_sim_times_of(const struct cpl_simulation *sim, int rank)
 {
@@ -141,49 +142,49 @@ cpl_sim_rank_times(const struct cpl_simulation *sim, int rank)
 	return &cpl_sim_times_of(sim, rank)->rank[rank - job->first];
 }
 
-/* For hash tables of pairs. */
+/* A hash for tables of pairs. */
 static inline uint32_t cpl_sim_hash(int from, int to)
 {
 	return (uint32_t)cpl_random_mix((uint64_t)(uint32_t)from << 32 |
 	                                (uint32_t)to);
 }
 
-/* Levels say: the source may use its buffer again; the last byte is there,
- * after which t may be another transfer. */
+/* Levels call these: the source may use its buffer again; the last byte has
+ * arrived, after which t may be another transfer. */
 void cpl_sim_sent(struct cpl_simulation *sim, int t);
 void cpl_sim_delivered(struct cpl_simulation *sim, int t);
 
-/* ranks.c: the rank does what it can without waiting. */
+/* From ranks.c: the rank does all that it can without waiting. */
 void cpl_sim_run_rank(struct cpl_simulation *sim, int rank);
 
-/* rank_times.c: memory is out: the simulation ends. */
+/* From rank_times.c: memory is out, which ends the simulation. */
 void cpl_sim_fail_memory(struct cpl_simulation *sim);
-/* Bring the rank's times up to now. */
+/* Brings the rank's times up to now. */
 void cpl_sim_account(struct cpl_simulation *sim, int rank);
-/* One of the rank's transfers is through. */
+/* Notes that one of the rank's transfers is through. */
 void cpl_sim_done_one(struct cpl_simulation *sim, int rank);
 
-/* transfers.c */
+/* From transfers.c. */
 int cpl_sim_transfers_init(struct cpl_simulation *sim);
 void cpl_sim_transfers_free(struct cpl_simulation *sim);
-/* A send of `from` that `rank` asked for: of its own, or CPL_OP_GET. */
+/* A send by `from` that `rank` asked for: its own, or by CPL_OP_GET. */
 void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
                   const struct cpl_op *op);
 /* from may be CPL_OP_ANY. */
 void cpl_sim_receive(struct cpl_simulation *sim, int rank, int from,
                      const struct cpl_op *op);
 
-/* requests.c: a new one of the rank. */
+/* From requests.c: makes a new request of the rank. */
 void cpl_sim_request(struct cpl_simulation *sim, int rank);
-/* A transfer more is under way for the rank; returns its request. */
+/* Notes one more transfer under way for the rank, and returns its request. */
 int cpl_sim_hold(struct cpl_simulation *sim, int rank, unsigned flags);
-/* And one less. */
+/* Notes one less. */
 void cpl_sim_release(struct cpl_simulation *sim, int rank, int request);
 /* The rank waits for its oldest request from now on. */
 void cpl_sim_join_oldest(struct cpl_simulation *sim, int rank);
 
-/* stuck.c: nothing happens any more: 0 when all ranks are done, else -1 with
- * err, which names the first that wait for ever. */
+/* From stuck.c, when nothing happens any more. Returns 0 when all ranks are
+ * done, else -1 with err, which names the first that wait for ever. */
 int cpl_sim_stuck(struct cpl_simulation *sim);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ranks that wait for what never comes. */
+/* Describes ranks that wait for ever. */
 #include <stdio.h>
 
 #include "simulate/simulate_internal.h"
 
-#define NAMED 3 /* of those ranks */
+#define NAMED 3 /* so many ranks */
 
 /* Does the rank wait for this end now? */
 static bool waits(const struct cpl_simulation *sim, int request)
@@ -13,8 +13,7 @@ static bool waits(const struct cpl_simulation *sim, int request)
 	       (request >= 0 && sim->request[request].joined);
 }
 
-/* Of what the rank waits for, that with the lowest other rank; NULL: all of it
- * is under way. */
+/* The awaited transfer with the lowest other rank; NULL: all are under way. */
 static const struct cpl_transfer *unmatched(const struct cpl_simulation *sim,
                                             int rank)
 {
@@ -40,7 +39,7 @@ static const struct cpl_transfer *unmatched(const struct cpl_simulation *sim,
 	return found;
 }
 
-/* "rank 3 of milc in Recv, its call 7: its receive from rank 2 has no send" */
+/* Writes "rank 3 of milc in Recv, its call 7: its receive ... has no send". */
 static int describe(const struct cpl_simulation *sim, int rank, char *text,
                     size_t size)
 {
@@ -73,7 +72,7 @@ static int describe(const struct cpl_simulation *sim, int rank, char *text,
 
 int cpl_sim_stuck(struct cpl_simulation *sim)
 {
-	char text[2 * CPL_ERROR_MAX] = ""; /* whatever the numbers */
+	char text[2 * CPL_ERROR_MAX] = ""; /* long enough for any numbers */
 	int n = 0, stuck = 0;
 
 	for (int rank = 0; rank < sim->n_ranks; rank++) {

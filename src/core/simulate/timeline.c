@@ -23,7 +23,7 @@ void cpl_timeline_free(struct cpl_timeline *t)
 	*t = (struct cpl_timeline){0};
 }
 
-/* Two bins each become one. */
+/* Joins bins in pairs. */
 static void halve(float *row, int64_t n, int bins)
 {
 	for (; n > 0; n--, row += bins)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ranks and their calls, and which receives from any may have what. */
+/* Ranks and their calls, and what receives from any rank may take. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "simulate/trace_internal.h"
 
-/* Seconds behind the last call. */
+/* The seconds after the last call. */
 static double tail_of(const struct cpl_run_rank *of)
 {
 	double rest = of->time;
@@ -56,7 +56,7 @@ static int open_rank(struct trace_rank *r, const struct cpl_run_rank *of,
 	               : 0;
 }
 
-/* Sends count up, receives with a source down. */
+/* Sends count up, and receives with a source count down. */
 static int add_pair(struct cpl_trace *trace, int to, int from, double n,
                     struct cpl_error *err)
 {
@@ -91,10 +91,10 @@ static int add_kind(struct cpl_trace *trace, int rank,
 	                                   -kind->events, err);
 }
 
-/* Events of a rank that receive from any, or may do so. */
+/* A rank's events that receive from any, or may do so. */
 struct any {
 	double sure, perhaps;
-	bool unknown; /* it has receives that are not told */
+	bool unknown; /* it has receives that the file does not tell */
 };
 
 static struct any count_any(const struct cpl_trace *trace,
@@ -117,12 +117,10 @@ static struct any count_any(const struct cpl_trace *trace,
 	return any;
 }
 
-/*
- * Tags are not in the events. So that a receive from any takes nothing that
- * another one needs, it may have of each rank what that one sends beyond the
- * receives that name it. Where there is more of it than such receives, others
- * without a source were from any, too, and not from none.
- */
+/* Events have no tags. So that a receive from any takes nothing that another
+ * one needs, it may have of each rank what that rank sends beyond the receives
+ * that name it. Where that is more than such receives take, others without a
+ * source were from any, too, and not from none. */
 static int count_surplus(struct cpl_trace *trace, struct cpl_error *err)
 {
 	int64_t n = 0, at = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each MPI function does, as operations. */
+/* The operations that stand for each MPI function. */
 #include <ctype.h>
 #include <string.h>
 
 #include "signature/signature.h"
 #include "simulate/trace_internal.h"
 
-/* Those not here send nothing, and wait for nothing that is known. */
+/* Functions not listed send nothing, and wait for nothing that is known. */
 static const struct trace_call known[] = {
         {"Send", .shape = TRACE_POINT},
         {"Rsend", .shape = TRACE_POINT},
@@ -66,7 +66,7 @@ static const struct trace_call known[] = {
 
 struct trace_call trace_find_call(const char *name)
 {
-	/* The non-blocking form: "I", and the name with a small letter. */
+	/* The non-blocking form is "I" and a small first letter. */
 	bool later = name[0] == 'I' && islower((unsigned char)name[1]);
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
@@ -91,7 +91,7 @@ int trace_count(const struct cpl_run_kind *kind,
 	                                                  : 1;
 }
 
-/* `count` messages of an entry, by the mean of all. */
+/* Makes `count` messages of an entry, with the mean of all. */
 static bool send(const struct cpl_run_messages *m, int count, unsigned flags,
                  struct cpl_op *op)
 {
@@ -105,7 +105,7 @@ static bool send(const struct cpl_run_messages *m, int count, unsigned flags,
 	return true;
 }
 
-/* Its receive, if it has one. */
+/* Makes its receive, if it has one. */
 static bool receive(const struct trace_call *call, const struct trace_rank *r,
                     unsigned flags, struct cpl_op *op)
 {
@@ -126,8 +126,8 @@ bool trace_from_any(const struct trace_call *call,
 {
 	if (call->any == TRACE_NONE || kind->source >= 0)
 		return false;
-	/* From MPI_PROC_NULL: on no communicator. That of what was probed or
-	 * started is not told. */
+	/* A receive from MPI_PROC_NULL has no communicator. Where the message
+	 * was probed or the request started, it is not known. */
 	if (!strcmp(call->name, "Mrecv"))
 		return true;
 	if (!strcmp(call->name, "Start"))
@@ -135,8 +135,8 @@ bool trace_from_any(const struct trace_call *call,
 	return kind->communicator;
 }
 
-/* 0: a request; 1: the receive; 2, 3: request and send of the first message,
- * and so on; at the end it waits. */
+/* Item 0 is a request, 1 the receive, 2 and 3 the request and send of the first
+ * message, and so on; at the end it waits. */
 static bool point(const struct cpl_trace *trace, struct trace_rank *r,
                   struct cpl_op *op)
 {
@@ -183,7 +183,7 @@ static bool one_sided(struct trace_rank *r, struct cpl_op *op)
 	return send(m, trace_count(kind, m), CPL_OP_ALONE, op);
 }
 
-/* One operation, no messages. */
+/* Makes one operation without messages. */
 static bool once(struct trace_rank *r, enum cpl_op_kind kind,
                  struct cpl_op *op)
 {
@@ -207,7 +207,7 @@ static int first_round(const struct trace_rank *r,
 	return in->round + r->shift;
 }
 
-/* Messages of item i (first what comes, then what goes) in the round. */
+/* The messages of item i (first the receives, then the sends) in the round. */
 static int in_round(const struct trace_call *call, struct trace_rank *r,
                     int64_t i)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Collective calls: a rank's events have whom it sends to; who sends to it
- * stands in those of the others. When the first rank comes to the n-th call on a
- * communicator, those of all its members are looked up ahead of where they are.
- * Operations of the same kinds are worked out once.
+ * A rank's events tell whom it sends to in collective calls; who sends to it is
+ * in those of the others. So when the first rank comes to the n-th call on a
+ * communicator, the calls of all its members are looked up ahead of where they
+ * are. Operations of the same kinds are worked out once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@
 #include "signature/signature.h"
 #include "simulate/trace_internal.h"
 
-/* In rounds; with more messages a rank sends at once. A ring has twice as many
- * rounds as ranks; more are no algorithm's, and each is looked at by all. */
+/* A rank with more messages sends them at once. A ring has twice as many rounds
+ * as ranks; no algorithm has more, and each round is looked at by all. */
 #define MOST_ROUNDS 64
 
-/* The rank's next collective call on its communicator, ahead of where it is: a
- * kind; -1: it makes none. -2: memory. */
+/* Looks ahead to the rank's next collective call on its communicator. Returns
+ * its kind; -1: there is none; -2: memory is out. */
 static int look_ahead(struct cpl_trace *trace, struct trace_rank *r,
                       int communicator, struct cpl_error *err)
 {
@@ -40,7 +40,7 @@ static int look_ahead(struct cpl_trace *trace, struct trace_rank *r,
 		to->kind[to->n++] = node->kind;
 	}
 	next = q->kind[q->first++];
-	/* Each that moves has one before it that went. */
+	/* This moves entries seldom: at least as many went before. */
 	if (2 * q->first >= q->n) {
 		q->n -= q->first;
 		memmove(q->kind, q->kind + q->first,
@@ -109,8 +109,7 @@ static int fill(const struct cpl_trace *trace,
 	return 0;
 }
 
-/* That of these kinds, held once more; kind is its own, or freed. NULL with
- * err. */
+/* The pattern of these kinds, held once more; kind is taken. NULL with err. */
 static struct trace_pattern *pattern_of(const struct cpl_trace *trace,
                                         struct trace_communicator *c, int *kind,
                                         struct cpl_error *err)
@@ -144,7 +143,7 @@ static struct trace_pattern *pattern_of(const struct cpl_trace *trace,
 	return p;
 }
 
-/* Kinds of all members' next calls; NULL with err. */
+/* The kinds of all members' next calls; NULL with err. */
 static int *next_kinds(struct cpl_trace *trace, int rank, int global,
                        struct cpl_error *err)
 {
@@ -207,7 +206,7 @@ static int begin_next(struct cpl_trace *trace, int rank, int global,
 	return 0;
 }
 
-/* How many rounds a rank has. */
+/* The number of rounds that a rank has. */
 static int rounds_of(const struct cpl_trace *trace, const struct trace_rank *r)
 {
 	const struct cpl_run_kind *kind = trace_kind(r);
@@ -286,7 +285,7 @@ void trace_leave(struct cpl_trace *trace, int rank)
 	r->pattern = NULL;
 	while (c->first < c->n_live && !c->left[c->first])
 		trace_let_go(c->live[c->first++]);
-	/* Each that moves has one before it that went. */
+	/* This moves entries seldom: at least as many went before. */
 	if (2 * c->first < c->n_live)
 		return;
 	c->base += c->first;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The communicators on which ranks make collective calls, one of all its
- * members. */
+/* Communicators on which ranks make collective calls, with their members. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -15,7 +14,7 @@ bool trace_collective(const struct cpl_trace *trace,
 	       rank->communicator[kind->communicator - 1].size > 1;
 }
 
-/* A rank's number of a communicator on which it makes collective calls. */
+/* A rank's number for a communicator on which it makes collective calls. */
 struct seen_communicator {
 	uint64_t hash;
 	int size, rank, number;
@@ -77,7 +76,7 @@ static int add_communicator(struct cpl_trace *trace,
 	if (!c->member || !c->number)
 		return cpl_fail_memory(err);
 	for (int i = 0; i < n; i++) {
-		/* Calls are counted by a rank's own number of it. */
+		/* Calls are counted by a rank's own number for it. */
 		if (i && list[i].rank == list[i - 1].rank)
 			return cpl_fail(err,
 			                "rank %d: its communicators %d and %d "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of a trace. */
+/* Declarations for the files of a trace. */
 #ifndef CPL_SIMULATE_TRACE_INTERNAL_H
 #define CPL_SIMULATE_TRACE_INTERNAL_H
 
@@ -12,14 +12,13 @@ enum trace_shape {
 	TRACE_WAIT_ALL,
 	TRACE_ONE_SIDED,
 	TRACE_WAIT_ONE_SIDED,
-	/* Collective calls: rounds of messages; all that comes, then all that
-	 * goes; everything at once. */
+	/* Collective calls by rounds, receives before sends, or at once. */
 	TRACE_ROUNDS,
 	TRACE_THROUGH,
 	TRACE_AT_ONCE,
 };
 
-/* Is a receive without a source one from any rank, or from none? */
+/* Whether a receive without a source is from any rank or from none. */
 enum trace_any { TRACE_NONE, TRACE_ANY, TRACE_PERHAPS_ANY };
 
 /* What a function does. */
@@ -29,10 +28,10 @@ struct trace_call {
 	unsigned flags; /* of its sends */
 	enum trace_any any;
 	bool later; /* it does not wait */
-	bool each;  /* and has a request for each message */
+	bool each;  /* and it has a request for each message */
 };
 
-/* Where a rank is in its tree of loops. */
+/* The position of a rank in its tree of loops. */
 #define TRACE_DEPTH 66
 
 struct trace_cursor {
@@ -40,28 +39,27 @@ struct trace_cursor {
 	int depth;
 	struct trace_frame {
 		int64_t begin, end, at; /* nodes */
-		double rounds;          /* left, this one included */
+		double rounds;          /* rounds left, with this one */
 	} frame[TRACE_DEPTH];
-	/* [nodes] entries of each loop so far; NULL where all entries have the
-	 * same rounds. */
+	/* [nodes] Entries of each loop so far; NULL: all are alike. */
 	double *entered;
 };
 
-/* Kinds of collective calls that lie ahead of a rank, on one communicator. */
+/* The kinds of a rank's next collective calls on one communicator. */
 struct trace_queue {
 	int *kind;
 	int64_t first, n;
 };
 
-/* A message in a collective operation, to a rank: `count` of them from this
+/* Messages to a rank in a collective operation: `count` of them, from this
  * round of the sender on. */
 struct trace_incoming {
 	int from, round, count;
 };
 
-/* Who sends to whom in a collective operation. */
+/* The senders to each rank in a collective operation. */
 struct trace_pattern {
-	int held;  /* by operations under way, and as one of `recent` */
+	int held;  /* by operations under way, and if it is in `recent` */
 	int *kind; /* [members] */
 	bool at_once;
 	int64_t *row; /* [members + 1] of in */
@@ -73,13 +71,13 @@ struct trace_pattern {
 struct trace_communicator {
 	int size, n;
 	int *member; /* [n] ranks, increasing */
-	int *number; /* [n] which of a member's communicators it is */
+	int *number; /* [n] its number among a member's communicators */
 	struct trace_pattern *recent[TRACE_RECENT];
-	int oldest; /* of recent */
-	/* Operations from number `base` on; all members are through with those
-	 * before `first` of them. */
+	int oldest; /* in recent */
+	/* The operations from number `base` on; all members are through with
+	 * the first `first` of them. */
 	struct trace_pattern **live;
-	int *left; /* members */
+	int *left; /* members that are not through */
 	int64_t base, first, n_live;
 };
 
@@ -95,27 +93,28 @@ enum trace_stage {
 
 struct trace_rank {
 	const struct cpl_run_rank *of;
-	struct trace_cursor walk, scout; /* scout: ahead, for queues */
+	struct trace_cursor walk, scout; /* scout runs ahead for queues */
 	int *global;                   /* [communicators] in trace */
 	struct trace_queue *queue;     /* [communicators] */
-	int64_t *passed;               /* [communicators] operations */
-	bool takes_any;                /* in a call that is sure to */
-	bool perhaps_any;              /* the others are from any, too */
+	int64_t *passed;               /* [communicators] operations done */
+	bool takes_any;                /* in calls that surely do */
+	bool perhaps_any;              /* calls that may do it do, too */
 	bool loose;                    /* sends to it wait for no receive */
-	double tail;                   /* seconds behind the last call */
-	/* The call under way. */
+	double tail;                   /* seconds after the last call */
+	/* The call at hand. */
 	enum trace_stage stage;
 	const struct cpl_run_node *node;
 	int64_t calls, item;
 	int round, rounds, before;
-	/* 1: an Allreduce of ranks that are no power of two, in which this one
-	 * first gets what it takes part with for its last peer, too. */
+	/* 1 in an Allreduce of ranks that are no power of two, where this rank
+	 * first receives the data that it stands in with for its last peer. */
 	int shift;
-	const struct trace_pattern *pattern; /* of a collective one */
-	int64_t in, n_in;                    /* what comes of pattern->in */
+	const struct trace_pattern *pattern; /* of a collective call */
+	int64_t in, n_in;                    /* the rank's messages in
+	                                      * pattern->in */
 };
 
-/* Messages that receives from any may take. */
+/* The messages that receives from any may take. */
 struct trace_pair {
 	int to, from;
 	double n;
@@ -144,39 +143,39 @@ trace_call_of(const struct cpl_trace *trace, const struct cpl_run_kind *kind)
 	return &trace->call[kind->function];
 }
 
-/* Messages of an entry in one event. */
+/* The messages of an entry in one event. */
 int trace_count(const struct cpl_run_kind *kind,
                 const struct cpl_run_messages *m);
 
-/* trace_calls.c: what a function does, by its name. */
+/* From trace_calls.c: what the function of that name does. */
 struct trace_call trace_find_call(const char *name);
-/* Is the kind's receive one that any may send to? */
+/* May any rank send to the receive of this kind? */
 bool trace_from_any(const struct trace_call *call,
                     const struct cpl_run_kind *kind);
-/* The next operation of the call under way; false: it is over. */
+/* The next operation of the call at hand. False: it is over. */
 bool trace_operation(const struct cpl_trace *trace, struct trace_rank *r,
                      struct cpl_op *op);
 
-/* trace_cursor.c. Before the first event; 0, or -1 with err (memory): free
- * walk->entered in either case. */
+/* From trace_walk.c. Goes before the first event. Returns 0, or -1 with err
+ * (memory); free walk->entered in either case. */
 int trace_cursor_open(struct trace_cursor *walk, const struct cpl_run_rank *of,
                     struct cpl_error *err);
-/* The next event, NULL behind the last. */
+/* The next event, or NULL after the last. */
 const struct cpl_run_node *trace_step(struct trace_cursor *walk);
 
-/* trace_communicators.c. 0, or -1 with err. */
+/* From trace_communicators.c. Returns 0, or -1 with err. */
 int trace_communicators(struct cpl_trace *trace, struct cpl_error *err);
 void trace_communicators_free(struct cpl_trace *trace);
 bool trace_collective(const struct cpl_trace *trace,
                       const struct cpl_run_rank *rank,
                       const struct cpl_run_kind *kind);
-/* Is a rank one of them? Its place among them, or -1. O(log members). */
+/* The position of a rank among the members, or -1. O(log members). */
 int trace_member_of(const struct trace_communicator *c, int rank);
-/* No longer held by one; NULL is allowed. */
+/* Gives up one hold of p, which may be NULL. */
 void trace_let_go(struct trace_pattern *p);
 
-/* trace_collectives.c: the rank comes to a collective call: r->pattern and what
- * comes. */
+/* From trace_collectives.c: the rank comes to a collective call, which sets
+ * r->pattern and what it receives. */
 int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err);
 void trace_leave(struct cpl_trace *trace, int rank);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Along the trees of loops that ranks' calls are folded into. */
+/* Steps through the trees of loops that ranks' calls are folded into. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "simulate/trace_internal.h"
 
-/* Rounds of the entry that begins; those of all entries come out right. */
+/* The rounds of the entry that begins; those of all entries sum up exactly. */
 static double rounds_of_entry(struct trace_cursor *w, int64_t at)
 {
 	const struct cpl_run_node *node = &w->of->node[at];

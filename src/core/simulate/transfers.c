@@ -66,8 +66,8 @@ static void free_transfer(struct cpl_simulation *sim, int t)
 	sim->free_transfer = t;
 }
 
-/* The chain of sends (or receives) between two ranks. Of a rank that receives
- * from any all are in one, in their order. */
+/* The chain of sends (or receives) between two ranks. For a rank that receives
+ * from any, all are in one chain, in their order. */
 static size_t chain_of(const struct cpl_simulation *sim, int from, int to,
                        bool sends)
 {
@@ -93,7 +93,7 @@ static void append(struct cpl_simulation *sim, struct cpl_waiting *w, int t)
 	w->n++;
 }
 
-/* Twice the chains; those of one pair keep their order. */
+/* Doubles the chains; transfers of one pair keep their order. */
 static void widen(struct cpl_simulation *sim)
 {
 	struct cpl_waiting *w = &sim->waiting, old = *w;
@@ -135,8 +135,8 @@ static bool fits(struct cpl_simulation *sim, int send_from, int receive_from,
 	                          to - job->first);
 }
 
-/* Take out the first that waits for what comes now, which is a send or receive
- * as `comes` says; -1: none. */
+/* Takes out the first that waits for what comes now: a send or receive, as
+ * `comes` says; -1: none. */
 static int take_waiting(struct cpl_simulation *sim, int from, int to,
                         int context, unsigned comes)
 {
@@ -164,8 +164,8 @@ static int take_waiting(struct cpl_simulation *sim, int from, int to,
 	return -1;
 }
 
-/* Of a message from its first byte's start to its arrival, but for the time
- * that bytes take. */
+/* The time of a message from its first byte's start to its arrival, without the
+ * time that its bytes take. */
 static double latency(const struct cpl_simulation *sim,
                       const struct cpl_transfer *t)
 {
@@ -270,7 +270,7 @@ void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
 	}
 	transfer = &sim->transfer[t];
 	transfer->flags |= CPL_TRANSFER_SENT;
-	transfer->from = from; /* its receive may have been of any */
+	transfer->from = from; /* the receive may have been from any */
 	transfer->bytes = op->amount;
 	transfer->count = op->count;
 	transfer->posted = sim->now;
