@@ -167,8 +167,7 @@ static int draw(uint64_t key, uint64_t at, int n)
 	return (int)cpl_random_scale(cpl_random_at(key, at), (uint64_t)n);
 }
 
-/* Swaps some ranks of the best at random with others or free slots near
- * those. */
+/* Swaps some ranks of the best at random with others or free slots nearby. */
 static void kick(struct best_binding *b, int round)
 {
 	int n = b->problem->graph->ranks, swaps = 2 + round % 4 + n / 32;
@@ -250,7 +249,7 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	if (problem->req && problem->req->work > 0) {
 		b.limited = true;
 		b.work = problem->req->work - start_work(graph);
-		/* The share of the next steps is always left. */
+		/* A quarter is always left for the next steps. */
 		if (b.work < problem->req->work / 4)
 			b.work = problem->req->work / 4;
 	}

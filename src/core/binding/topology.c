@@ -55,7 +55,7 @@ static int check_xml(const char *path, struct cpl_error *err)
 	return 0;
 }
 
-/* Do the first bytes of the file look like XML? */
+/* Is the file XML, by its name or its first byte? */
 static int is_xml(const char *path, bool *xml, struct cpl_error *err)
 {
 	size_t len = strlen(path);

@@ -5,12 +5,11 @@
 #include "mapping/mapping_internal.h"
 
 #define PASSES 4
-/* Moves and swaps may look at each edge of the graph this many times. */
+/* Moves and swaps look at up to this many edges per edge of the graph. */
 #define WORK 200
 #define GAIN 1e-9
 
-/* Puts ranks in order, each on the first host with room. False: there is
- * none. */
+/* Puts ranks in order, each on the first host with room. False: no room. */
 static bool first_fit(const struct cpl_map_request *req,
                       const struct cpl_keyed *order, int *capacity,
                       int *rank_host)
@@ -241,8 +240,7 @@ static void improve_all(struct rank_sets *p)
 	}
 }
 
-/* Gathers ranks in default order into parts that fit the hosts, and moves
- * them. */
+/* Gathers ranks in default order into parts that fit hosts, and moves them. */
 static int gather(const struct cpl_map_request *req, int *part,
                   struct cpl_error *err)
 {

@@ -9,7 +9,7 @@
 
 /* cpl_clusters_centre adds up distances to at most this many targets. */
 #define CENTRE_SAMPLE 4096
-/* A search around a target looks at all targets after this share of them. */
+/* A search around a target goes on to all after one in so many of them. */
 #define RING_SHARE 8
 
 /* Clusters are blocks of ranks, or a partition where that cuts less. */

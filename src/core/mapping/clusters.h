@@ -69,8 +69,7 @@ int cpl_clusters_centre(struct cpl_clusters *clusters);
 int cpl_clusters_put(struct cpl_clusters *clusters, int cluster, int near,
                      int *target_of, bool *used);
 
-/* A whole layout's hop-bytes, each pair of clusters counted once.
- * O(entries). */
+/* A layout's hop-bytes, each pair of clusters counted once. O(entries). */
 double cpl_clusters_hop_bytes(struct cpl_clusters *clusters,
                               const int *target_of);
 

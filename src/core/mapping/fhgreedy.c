@@ -5,7 +5,7 @@
 #include "mapping/ptram.h"
 
 /* A search near the partners pays up to this number of partners, and gives up
- * after this share of the targets. */
+ * after one in so many of the targets. */
 #define RING_PARTNERS 32
 #define RING_SHARE 8
 

@@ -2,8 +2,7 @@
 #include "graph/heap.h"
 #include "mapping/clusters.h"
 
-/* Unmapped partners enter the heap by their heaviest edge to a mapped
- * cluster. */
+/* Unmapped partners enter the heap by their heaviest edge to mapped ones. */
 static void push_partners(const struct cpl_clusters *t, int cluster,
                           const int *target_of, double *edge,
                           struct cpl_heap *heap)

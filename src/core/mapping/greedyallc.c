@@ -6,7 +6,7 @@
 /* The clock is looked at once in this many clusters. */
 #define CHECK_EVERY 16
 /* A search near the heaviest partner pays up to this number of partners, and
- * gives up after this share of the leaves. */
+ * gives up after one in so many of the leaves. */
 #define RING_PARTNERS 32
 #define RING_SHARE 8
 /* Bounds may miss the least cost by this share, since they are summed up in

@@ -199,8 +199,7 @@ static double hops_of(struct host_search *s, int64_t e, int from, int to)
 	return known->hops;
 }
 
-/* The bytes of an entry of cable `from` on a link, or its hop-bytes for link
- * -1. */
+/* Bytes of an entry of cable `from` on a link, or its hop-bytes for link -1. */
 static double entry_blame(struct host_search *s, int from, int64_t e,
                           int64_t link)
 {
@@ -447,8 +446,8 @@ static void rounds(struct host_search *s)
 	while (barren < BARREN_ROUNDS && !spent(s)) {
 		bool gained = false;
 
-		/* Without a gain they are the same as before; counting the work
-		 * again keeps the end of the search the same. */
+		/* Without a gain the movers are the same; their work counts as
+		 * if they were sought again. */
 		if (barren)
 			s->work += s->blamed;
 		else

@@ -47,8 +47,7 @@ extern const struct cpl_mapper cpl_mapper_minmd;
  * hosts. */
 extern const struct cpl_mapper cpl_mapper_topoaware_1, cpl_mapper_topoaware_2,
 	cpl_mapper_topoaware_3;
-/* Generic greedy mapping (Hoefler, Snir, ICS 2011). O(n^2 + entries log
- * entries). */
+/* Generic greedy (Hoefler, Snir, ICS 2011). O(n^2 + entries log entries). */
 extern const struct cpl_mapper cpl_mapper_greedy;
 /* Deveci, Kaya, Ucar, Catalyurek (IPDPS 2015), the better of N_BFS 0 and 1; -wh
  * adds swaps for weighted hops (cpl_map_refine), -mc swaps that lower the

@@ -123,8 +123,8 @@ static bool better(const struct cpl_map_request *req,
 	                            b->sums.hop_bytes);
 }
 
-/* Is a link or cable busier in a, where the objective looks at links only? Swaps
- * for fewer hop-bytes must not make cables pay for them. */
+/* Is a link or cable busier in a, where the objective looks at links only?
+ * Swaps for fewer hop-bytes must not cost cables. */
 static bool busier(const struct cpl_map_request *req,
                    const struct slot_layout *a, const struct slot_layout *b)
 {

@@ -155,8 +155,8 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 	    struct cpl_map_result *out, struct cpl_error *err);
 void cpl_map_result_free(struct cpl_map_result *result);
 
-/* Block order: fills host 0, then host 1, ... mapping/mappers.h has the
- * others. */
+/* Block order: fills host 0, then host 1, ... Others are in
+ * mapping/mappers.h. */
 extern const struct cpl_mapper cpl_mapper_linear;
 
 #endif

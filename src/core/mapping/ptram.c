@@ -5,12 +5,10 @@
 
 #include "base/parallel.h"
 
-/* Values this close are equal: sums over equal routes differ in their last
- * bits. */
+/* Values this close are equal, as sums over equal routes are rounded. */
 #define SAME 1e-12
 
-/* Threads pay from so many flows of a step; each takes a chunk of
- * candidates. */
+/* Threads pay for so many flows of a step; they take candidates in chunks. */
 #define MANY_FLOWS 8192
 #define CHUNK 32
 #define THREADS_MAX 16

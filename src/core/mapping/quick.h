@@ -15,8 +15,7 @@
 
 /* More orders are tried up to this many ranks times hosts. */
 #define CPL_QUICK_SMALL 8192L
-/* The work of a search for each node set (host_search.h): half a
- * millisecond. */
+/* The work of each node set's search (host_search.h): half a millisecond. */
 #define CPL_QUICK_WORK 30000L
 
 struct cpl_quick {

@@ -261,8 +261,7 @@ out:
 	return cpl_arena_end(&arena, rc, err);
 }
 
-/* Adds up the bytes over each distance between rank numbers; returns their
- * sum. */
+/* Adds up bytes over each distance between rank numbers; returns their sum. */
 static double sum_distances(const struct cpl_comm *graph, double *over)
 {
 	double all = 0;

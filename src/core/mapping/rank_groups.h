@@ -57,8 +57,7 @@ int cpl_rank_groups_given(struct cpl_rank_groups *groups,
                      const int *of, int n, struct cpl_error *err);
 void cpl_rank_groups_free(struct cpl_rank_groups *groups);
 
-/* Writes each rank's group in blocks of size[n] into of[ranks]. O(ranks +
- * n). */
+/* Writes ranks' groups in blocks of size[n] into of[ranks]. O(ranks + n). */
 void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of);
 
 #endif

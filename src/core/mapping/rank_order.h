@@ -26,8 +26,7 @@
 void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
                          int part, int component);
 
-/* Where a part of a text begins; *length is its bytes, 0: no such part.
- * O(text). */
+/* Where a part of a text begins, with its bytes, 0: no such part. O(text). */
 const char *cpl_rank_order_piece(const char *text, int part, size_t *length);
 
 struct cpl_rank_order {

@@ -45,7 +45,7 @@ static int breadth_first(const struct cpl_comm *graph, int start, int *order,
 	return n;
 }
 
-/* As with George and Liu, it restarts from the far end while that gets
+/* As George and Liu do, it restarts from the far end while that gets
  * farther. */
 static int component(const struct cpl_comm *graph, int start, int *order,
                      int *level, bool *seen)
@@ -63,8 +63,8 @@ static int component(const struct cpl_comm *graph, int start, int *order,
 	}
 }
 
-/* Reverse Cuthill-McKee; a component starts at its first vertex of least
- * degree. */
+/* Reverse Cuthill-McKee; components start at their first least-degree
+ * vertex. */
 static int order_of(const struct cpl_comm *graph, int *order,
                     struct cpl_error *err)
 {

@@ -39,8 +39,7 @@ static void cost_everywhere(struct refine *s, int rank)
 	}
 }
 
-/* What `other` gains by going to `leaf`; *between is its traffic with
- * `rank`. */
+/* What `other` gains by going to `leaf`; *between: its traffic with `rank`. */
 static double gain_of(struct refine *s, int other, int leaf, int rank,
                       double *between)
 {

@@ -4,8 +4,7 @@
 #include "mapping/best/best.h"
 #include "traffic/moves.h"
 
-/* Evaluations between checkpoints, which renew loads and find the hottest
- * links. */
+/* Evaluations between checkpoints, which renew loads and find hot links. */
 #define ROUND 4096
 #define MAX_HOT 64
 /* Links with at least this share of the largest congestion are hot. */
@@ -23,8 +22,7 @@ struct links {
 	double *weight; /* [links] 1 / bandwidth / largest congestion */
 };
 
-/* Scales loads to the largest congestion, and returns the sum of their
- * powers. */
+/* Scales loads to the largest congestion; returns the sum of their powers. */
 static double scale(struct links *l, double *max, int *hot, int *n_hot)
 {
 	const struct cpl_network *net = l->swaps->req->net;

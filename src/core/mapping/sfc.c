@@ -83,8 +83,7 @@ static void order_targets(const struct cpl_clusters *t, struct cpl_keyed *point,
 	sort(point, t->n, order);
 }
 
-/* Clusters that make up a grid go along the curve through it, others in
- * order. */
+/* Clusters that form a grid go along the curve through it, others in order. */
 static int order_clusters(const struct cpl_clusters *t, struct cpl_keyed *point,
                           int *order, struct cpl_error *err)
 {

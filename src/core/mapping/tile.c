@@ -268,8 +268,7 @@ static void consider(struct tile_job *j, struct tile_choice *c)
 	memcpy(c->rank_host, c->tried, (size_t)j->ranks * sizeof(int));
 }
 
-/* Cuts equal volumes, as cubic as can be, out of a grid of ranks and the
- * machine. */
+/* Cuts equal volumes, as cubic as can be, out of grid and machine. */
 static void try_tiles(struct tile_job *j, const struct cpl_grid *grid,
                       struct tile_choice *c)
 {

@@ -16,8 +16,7 @@ struct target_tree {
 	int *parent, *depth; /* -1: the root's */
 };
 
-/* On a torus boxes double from a router to the whole, dimension by
- * dimension. */
+/* On a torus boxes double from a router to the whole, one dimension a time. */
 static void torus_levels(struct target_tree *t)
 {
 	const struct cpl_product *torus = &t->net->product;

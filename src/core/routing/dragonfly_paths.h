@@ -133,8 +133,7 @@ void cpl_local_add(const struct cpl_network *net, int from, int to,
 void cpl_local_add_at(const struct cpl_network *net, const struct cpl_where *a,
                       const struct cpl_where *b, double bytes, double *load);
 
-/* Does add and hops of static-direct, and returns the shortest path's links.
- * O(K). */
+/* Does static-direct's add, and returns the shortest path's links. O(K). */
 int cpl_direct_add(const struct cpl_network *net, int from, int to,
                    double bytes, double *load);
 

@@ -94,8 +94,7 @@ static void spread_rows(const struct cpl_network *net, int group,
 		                              net, group * size + a, c ? 0 : 1);
 
 		for (int to = 0; to < columns; to++) {
-			/* Half goes over the row first, half over the
-			 * column. */
+			/* Half goes by row first, half by column. */
 			double half = 0;
 
 			if (to == c)

@@ -158,8 +158,7 @@ const struct cpl_share *cpl_route_find_routers(struct cpl_route_finder *finder,
 /* The minimal routing of the network's type, which is its default. */
 const struct cpl_routing *cpl_routing_minimal(const struct cpl_network *net);
 
-/* Steps round a ring of n, above 0 towards +, below 0 towards -; ties go to
- * +. */
+/* Steps round a ring of n, above 0 towards +, below 0 towards -; ties to +. */
 static inline int cpl_ring_steps(int n, int from, int to)
 {
 	int plus = to < from ? to - from + n : to - from;

@@ -178,8 +178,7 @@ static double hops(const struct cpl_network *net, int from, int to)
 	return find(net, &a, &b).hops + 1;
 }
 
-/* Paths inside both groups, over either corner, come again for each of K
- * links. */
+/* Paths inside both groups, over either corner, are listed for all K links. */
 static int64_t again(const struct cpl_network *net)
 {
 	return CPL_GROUP_LINKS *

@@ -12,7 +12,7 @@
 #include "network/type.h"
 #include "simulate/packets.h"
 
-/* From Valiant 1982. */
+/* `valiant` is from Valiant 1982. */
 const struct cpl_sim_routing cpl_sim_static = {
         .name = "static",
         .summary = "paths of the network's minimal routing, in its shares",

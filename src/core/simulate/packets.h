@@ -116,8 +116,7 @@ int cpl_packet_routes_open(struct cpl_simulation *sim);
 bool cpl_packet_next(struct cpl_simulation *sim, int packet, int router,
                      int64_t *link, int *channel, bool *reserved);
 
-/* From packet_room.c: memory from a line of the cache on, for free(), or
- * NULL. */
+/* From packet_room.c: memory from a cache line on, for free(), or NULL. */
 void *cpl_packets_lines(size_t size);
 /* Makes room for one more packet. False: memory is out. */
 bool cpl_packets_grow(struct cpl_packets *p);

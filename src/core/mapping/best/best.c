@@ -9,8 +9,8 @@
  * of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
-/* Where it is one start of several, bisection begins before this share of the
- * time. */
+/* Bisection begins before this share of the time if it is not the only
+ * start. */
 #define BISECTION 0.15
 
 static int start_linear(struct cpl_best_chain *chain)

@@ -49,8 +49,7 @@ struct cpl_best_chain {
 	int *layout; /* [hosts] where hosts go as a whole */
 	int *groups; /* those of struct cpl_best */
 	struct cpl_best_layout low, answer, base;
-	/* What the chain does: a start, or a round. Returns 0, or -1 with
-	 * chain->err. */
+	/* Does a start, or a round. Returns 0, or -1 with chain->err. */
 	int (*run)(struct cpl_best_chain *chain);
 	/* The round at hand. */
 	int64_t size;
@@ -99,8 +98,7 @@ struct cpl_best_nodes {
 	int *ones;
 };
 
-/* Returns 0, or -1 with err (memory), in O(entries log entries); always free
- * it. */
+/* Returns 0, or -1 with err (memory), in O(entries log entries); free it. */
 int cpl_best_nodes_init(struct cpl_best_nodes *nodes,
                         const struct cpl_map_request *req, const int *rank_host,
                         struct cpl_error *err);
@@ -153,12 +151,10 @@ struct cpl_best_mappers {
 	struct cpl_best_nodes nodes; /* of the groups */
 };
 
-/* The nanoseconds for gathering the ranks by bisections into a group per
- * host. */
+/* The nanoseconds for gathering ranks by bisections into a group per host. */
 double cpl_best_gather_cost(const struct cpl_map_request *req);
 
-/* Returns 0, or -1 with err (memory), in O(entries log entries); always free
- * it. */
+/* Returns 0, or -1 with err (memory), in O(entries log entries); free it. */
 int cpl_best_choose_mappers(const struct cpl_best *best,
                             struct cpl_best_mappers *mappers,
                             struct cpl_error *err);

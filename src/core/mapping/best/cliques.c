@@ -123,8 +123,7 @@ static bool check(struct clique_finder *f)
 	return true;
 }
 
-/* Makes cells, the dimension of most bytes fastest. False: two ranks share
- * one. */
+/* Makes cells, the dimension of most bytes fastest. False: ranks share one. */
 static bool make_cells(struct clique_finder *f)
 {
 	struct cpl_grid *grid = f->grid;

@@ -43,8 +43,7 @@ static int common(const struct grid_finder *f, const struct cpl_comm *graph,
 	return sum;
 }
 
-/* Keeps edges of many bytes or common neighbours. False: the budget has
- * ended. */
+/* Keeps edges of many bytes or common neighbours. False: the budget ended. */
 static bool keep_heavy(struct grid_finder *f, const struct cpl_comm *graph,
                        bool by_common)
 {

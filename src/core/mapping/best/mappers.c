@@ -9,12 +9,10 @@
  * the network where all are read. */
 #define EVALUATION_NS 10.0
 #define READ_NS 50.0
-/* Gathering ranks takes so long per rank and edge, at each of log2(hosts)
- * levels. */
+/* Gathering takes this for each rank and edge at each of log2(hosts) levels. */
 #define GATHER_RANK_NS 2800.0
 #define GATHER_EDGE_NS 220.0
-/* All mappers may take this share of the time of all work, or of a known
- * time. */
+/* Mappers may take this share of the time of all work, or of a known time. */
 #define SHARE 0.1
 #define SHARE_OF_SECONDS 0.08
 /* The time that is assumed where neither is known. */
@@ -103,8 +101,7 @@ static double budget(const struct cpl_map_request *req, double per_evaluation)
 	return ns;
 }
 
-/* Chooses the cheapest that fit, sorted by cost, equals in the table's
- * order. */
+/* Chooses the cheapest that fit, sorted by cost, then in the table's order. */
 static int choose(const struct cpl_best *b, const struct cpl_best_nodes *nodes,
                   double ns, struct cpl_best_mapper *out)
 {

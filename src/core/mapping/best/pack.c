@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mapping/best/best.h"
 
-/* Ranks that exchange this share of what the heaviest two do belong
- * together. */
+/* Ranks belong together that exchange this share of what the heaviest two
+ * do. */
 #define HEAVY 0.25
 
 /* Packs groups of ranks that have little to do with each other into hosts, in

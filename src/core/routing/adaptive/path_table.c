@@ -78,8 +78,7 @@ size_t cpl_path_table_size(const struct cpl_path_table *w)
 	       (w->combos ? (size_t)w->routers * (size_t)w->groups : 0);
 }
 
-/* Lists paths over gateways at these distances, in cpl_path_table_nth's
- * order. */
+/* Lists paths over gateways at these distances, as cpl_path_table_nth does. */
 static int list_paths(int k_links, int before, int after, uint64_t *list)
 {
 	int near[MAX_LINKS], far[MAX_LINKS], fewest = 4, n = 0;

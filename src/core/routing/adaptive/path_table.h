@@ -116,8 +116,7 @@ static inline int cpl_path_table_local(const struct cpl_path_table *w, int from,
 	return (a.row != b.row) + (a.column != b.column);
 }
 
-/* The fewest links inside both groups on a path from a to b of another
- * group. */
+/* The fewest links inside groups on a path from a to b of another group. */
 static inline int cpl_path_table_fewest(const struct cpl_path_table *w,
                                         struct cpl_group_router a,
                                         struct cpl_group_router b)
@@ -342,8 +341,7 @@ static inline struct cpl_drawn cpl_direct_path(const struct cpl_path_table *w,
 	return (struct cpl_drawn){.first = (unsigned)turns | (unsigned)k << 2};
 }
 
-/* An iteration's n-th path, over a router that is neither of the flow's
- * ends. */
+/* An iteration's n-th path, over a router that is no end of the flow. */
 static inline struct cpl_drawn
 cpl_draw_indirect(const struct cpl_path_table *w, int from, int to,
                   struct cpl_group_router a, struct cpl_group_router b,

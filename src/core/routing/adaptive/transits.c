@@ -430,8 +430,7 @@ static inline void follow(const struct cpl_path_table *w,
 	}
 }
 
-/* Does the same for some flows, fetches their cells, and returns their
- * number. */
+/* Follows some flows, prefetches their cells, and returns their number. */
 static inline int follow_some(const struct cpl_path_table *w,
                               struct cpl_solver_job *job,
                               const struct cpl_shard *shard, int64_t m,

@@ -28,8 +28,7 @@ struct cpl_detours cpl_detours_take(const struct cpl_linked_groups *g,
 void cpl_detours_add(const struct cpl_linked_groups *g, struct cpl_detours *d,
                      int a, int b, double bytes);
 
-/* What each link from a to b (number `pair`) carries of other groups'
- * detours. */
+/* What each link from a to b (number pair) carries of others' detours. */
 static inline double cpl_detours_of(const struct cpl_linked_groups *g,
                                     const struct cpl_detours *d, int64_t pair,
                                     int a, int b)

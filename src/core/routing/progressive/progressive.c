@@ -137,8 +137,7 @@ static double arrive(struct solve *s)
 	return hops;
 }
 
-/* Adds bytes from group a that go on at a router of group i; *n are seen so
- * far. */
+/* Adds bytes from group a that go on at a router of group i; *n are seen. */
 static void go_on(struct solve *s, int i, int a, int place, double bytes,
                   int *n)
 {
