@@ -431,6 +431,10 @@ static int test_by(void *plugins, job_record_t *job, uint16_t mode,
 	                              .reserved = controller_reserved};
 
 	limits(job, &test.min, &test.max, &test.req);
+#if CPLSLURM_SERIES >= 2611
+	/* slurmctld does, whenever what they follow from changes. */
+	job_record_set_flags(job);
+#endif
 	return slurmctld_job_test(plugins, &test);
 }
 
