@@ -58,8 +58,9 @@ scattered() {
 }
 scattered "another release"
 is "$(said | wc -l)" 1 "it is said once"
-# Of a field, where the daemon has debug information.
-like "$(said)" "Slurm $SLURM_VERSION(, whose job_record_t has [0-9]+ bytes; here it has [0-9]+|: .*: job_record_t\.[a-z_]+ has .*, here it has .*): all is left to Slurm" \
+# Of a field, where the daemon has debug information. The number of a
+# release candidate is that of the release.
+like "$(said)" "Slurm ${SLURM_VERSION%%-*}(, whose job_record_t has [0-9]+ bytes; here it has [0-9]+|: .*: job_record_t\.[a-z_]+ has .*, here it has .*): all is left to Slurm" \
 	"what the plugin was built for, and what differs"
 
 : >"$log"
