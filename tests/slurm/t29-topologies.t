@@ -155,6 +155,11 @@ topologies() {
 		topology block
 	fi
 
+	if [ "$CLUSTER_SERIES" -ge 2505 ] &&
+		[ ! -e "$SLURM_STOCK_PLUGINS/serializer_json.so" ]; then
+		skip "topology.yaml, $whose" "this Slurm was built without json-c"
+		return
+	fi
 	if [ "$CLUSTER_SERIES" -ge 2505 ]; then
 		rm "$CLUSTER/etc/topology.conf"
 		EXTRA=()
