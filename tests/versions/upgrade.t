@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A rolling upgrade: slurmctld and commands of the newest Slurm, slurmds of one
 # three releases older, each with the plugins built for it. Uses the roots that
-# the other tests of this layer keep (COMMPLACE_TEST_ROOTS, see root.bash).
+# the other tests of this layer keep (COMMPLACE_TEST_ROOTS, see root.bash); or Slurms
+# of prefixes: COMMPLACE_SLURM_PREFIX and COMMPLACE_PREFIX are the newer one and its
+# commplace, COMMPLACE_OLDER_SLURM_PREFIX and COMMPLACE_OLDER_PREFIX the older's.
 . "${0%/*}/../tools/tap.bash"
 
 new=sid old=trixie
-if [ "${1:-}" != inside ]; then
+older=${COMMPLACE_OLDER_SLURM_PREFIX:-}
+if [ -z "$older" ] && [ "${1:-}" != inside ]; then
 	. "${0%/*}/root.bash"
 	roots=${COMMPLACE_TEST_ROOTS:-}
 	# Roots that are not kept are no more by now: no lack, also in CI.
@@ -56,19 +59,37 @@ fi
 . "${0%/*}/../slurm/cluster.bash"
 CLUSTER_NODE_PREFIX=u
 CLUSTER_TASK=task/commplace,task/affinity
-slurmd() { chroot /older env PATH="$PATH" slurmd "$@"; }
-useradd() {
-	command useradd "$@" &&
-		chroot /older useradd -u "$(id -u "${*: -1}")" "$@"
-}
-userdel() {
-	chroot /older userdel "$@"
-	command userdel "$@"
-}
+if [ -n "$older" ]; then
+	older_srun=$older/bin/srun
+	slurmd() { "$older/sbin/slurmd" "$@"; }
+	eval "plain_$(declare -f cluster_write_conf)"
+	# The nodes' own copy: each Slurm looks for plugins of its own.
+	cluster_write_conf() {
+		plain_cluster_write_conf
+		cp -rp "$CLUSTER/etc" "$CLUSTER/node"
+		sed -i "s|^PluginDir=.*|PluginDir=$COMMPLACE_OLDER_PREFIX/lib/slurm-wlm:$older/lib/slurm|
+			s|$CLUSTER/etc/|$CLUSTER/node/|" "$CLUSTER/node/slurm.conf"
+	}
+	cluster_start_slurmd() {
+		SLURM_CONF=$CLUSTER/node/slurm.conf slurmd -N "$1" \
+			-f "$CLUSTER/node/slurm.conf" \
+			>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
+	}
+else
+	older_srun=srun
+	slurmd() { chroot /older env PATH="$PATH" slurmd "$@"; }
+	useradd() {
+		command useradd "$@" &&
+			chroot /older useradd -u "$(id -u "${*: -1}")" "$@"
+	}
+	userdel() {
+		chroot /older userdel "$@"
+		command userdel "$@"
+	}
+fi
 cluster_start
 cluster_signature pairs8 8 pairs
-isnt "$(slurmctld -V)" "$(chroot /older slurmd -V)" \
-	"$(slurmctld -V) with $(chroot /older slurmd -V) on the nodes"
+isnt "$(slurmctld -V)" "$(slurmd -V)" "$(slurmctld -V) with $(slurmd -V) on the nodes"
 
 # in_order JOB FILE NAME: ranks ran as the decision of the job says
 in_order() {
@@ -77,7 +98,7 @@ in_order() {
 	is "$(ranks "$2")" "$(planned "$1")" "$3: which they ran in"
 }
 job=$(submit -N2 --ntasks-per-node=4 --comm-profile=pairs8 -o batch.out \
-	--wrap "srun bash -c '$PRINT_RANK; echo plan \$COMMPLACE_PLAN'")
+	--wrap "$older_srun bash -c '$PRINT_RANK; echo plan \$COMMPLACE_PLAN'")
 runs "a batch job, whose srun is the older one, ends" wait_ended "$job"
 in_order "$job" "$CLUSTER/home/batch.out" "older srun"
 snapshot
@@ -92,7 +113,7 @@ for file in "$CLUSTER/home/batch.out" "$CLUSTER/srun.out"; do
 	is "$(grep -c '^plan 0x' "$file")" 8 \
 		"the older slurmstepd reads what the newer slurmctld sends"
 done
-job=$(submit -N2 --ntasks-per-node=4 -o stock.out --wrap "srun bash -c '$PRINT_RANK'")
+job=$(submit -N2 --ntasks-per-node=4 -o stock.out --wrap "$older_srun bash -c '$PRINT_RANK'")
 runs "a job without a profile ends" wait_ended "$job"
 is "$(ranks "$CLUSTER/home/stock.out" | tr ' ' '\n' | uniq | wc -l)" 2 \
 	"and is in block order"
