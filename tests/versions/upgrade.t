@@ -119,5 +119,36 @@ is "$(ranks "$CLUSTER/home/stock.out" | tr ' ' '\n' | uniq | wc -l)" 2 \
 	"and is in block order"
 cluster_restart_ctld
 ok $? "slurmctld restarts with the older nodes"
+
+# slurmctld is replaced under a job that the older one has placed, and which makes
+# its step when the newer one is there.
+with_older() {
+	local -x PATH=$older/sbin:$older/bin:$PATH SLURM_CONF=$CLUSTER/node/slurm.conf
+	"$@"
+}
+if [ -n "$older" ]; then
+	cluster_stop_ctld
+	# What the newer one has saved is nothing to the older.
+	rm -rf "$CLUSTER/state" && mkdir "$CLUSTER/state"
+	# Other numbers than those of the jobs before.
+	sed -i "s|^\(FirstJobId=.*\)..$|\150|" "$CLUSTER/node/slurm.conf"
+	if ! with_older cluster_start_ctld -c; then
+		cluster_dump "$CLUSTER/log/slurmctld.out"
+		cluster_dump "$CLUSTER/log/slurmctld.log"
+		bail "the older slurmctld does not start"
+	fi
+	runs "with the nodes" with_older wait_for 30 cluster_nodes_up
+	job=$(with_older submit -N2 --ntasks-per-node=4 --comm-profile=pairs8 \
+		-o over.out --wrap "until [ -e go ]; do sleep 0.2; done
+		$older_srun bash -c '$PRINT_RANK'")
+	runs "it starts a job" with_older wait_running "$job"
+	with_older cluster_stop_ctld
+	runs "the newer slurmctld takes over" cluster_start_ctld
+	runs "with the nodes" wait_for 30 cluster_nodes_up
+	is "$(squeue -h -j "$job" -o %T)" RUNNING "the job still runs"
+	touch "$CLUSTER/home/go"
+	runs "it ends" wait_ended "$job"
+	in_order "$job" "$CLUSTER/home/over.out" "a step after the upgrade"
+fi
 cluster_check
 done_testing
