@@ -6,7 +6,7 @@
  * doc/adding-a-slurm-series.md.
  *
  *                     22.05 23.11 24.05 24.11 25.05 25.11 26.05 26.11
- *   tested with       .8    .11   .8    .5    .8    .7    .5    -
+ *   tested with       .8    .11   .8    .5    .8    .7    .5    rc1
  *   hooks of select   36    31    31    31    12    12    13    13   select_hooks.h
  *   hooks of switch   -     -     18    19    20    21    22    22   switch_hooks.h
  *   hooks of task     12    10    10    8     8     8     9     9    task_hooks.c
