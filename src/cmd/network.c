@@ -27,6 +27,7 @@ struct options {
 	const char *path;
 	const char *format, *output, *name, *routes, *nodes;
 	const char *slurm_nodes, *slurm_topology, *pattern, *roles;
+	const char *topology;
 	int64_t nodes_per_router;
 	struct network_prices prices;
 	bool import, cost, json, against;
@@ -38,6 +39,10 @@ static int check_options(const struct cmd *self, const struct options *o)
 
 	if (o->prices.given && !o->cost)
 		return cmd_usage(self, "--price is for cost");
+	if (o->topology && !o->against &&
+	    (!o->import || !o->format || strcmp(o->format, "topology-yaml")))
+		return cmd_usage(self, "--topology is for --against-slurm and "
+		                       "--format topology-yaml");
 	if (!o->import) {
 		if (o->format || o->output || o->name || o->routes ||
 		    o->nodes || o->nodes_per_router || o->pattern || o->roles)
@@ -96,6 +101,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"nodes", .text = &o->nodes},
 	        {"nodes-per-router", .integer = &o->nodes_per_router, .low = 1,
 	         .high = 1000000},
+	        {"topology", .text = &o->topology},
 	        {"pattern", .text = &o->pattern},
 	        {"roles", .text = &o->roles},
 	        {"price", .take = network_cost_take, .into = &o->prices},
@@ -269,6 +275,7 @@ static int check(const struct cmd *self, const struct options *o)
 	const struct network_against against = {.path = o->path,
 	                                        .nodes = o->slurm_nodes,
 	                                        .topology = o->slurm_topology,
+	                                        .name = o->topology,
 	                                        .json = o->json};
 	int rc;
 
@@ -340,6 +347,7 @@ static int import(const struct options *o, struct cpl_error *err)
 	        .source = o->path,
 	        .routes_source = o->routes,
 	        .nodes = o->nodes,
+	        .topology = o->topology,
 	        .pattern = o->pattern,
 	        .roles = o->roles,
 	        .nodes_per_router = (int)o->nodes_per_router,

@@ -3,6 +3,7 @@
 #include "commplace-config.h"
 #include "network_against.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@
 #define SHOW_NODES "scontrol -o show nodes"
 #define SHOW_TOPOLOGY                                                          \
 	"SLURM_TOPO_LEN=1000000000 scontrol show topology"
+#define NAME_LETTERS                                                           \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
 static int read_nodes(const struct network_against *o,
                       struct cpl_slurm_view *view, struct cpl_error *err)
@@ -41,7 +44,26 @@ static int read_nodes(const struct network_against *o,
 	return rc;
 }
 
-/* Without a topology plugin scontrol may fail; then there are no switches. */
+/* What scontrol says of the topology of that name, from Slurm 25.05 on, or of the
+ * default one. */
+static char *show_topology(const char *name, size_t *length, int *status,
+                           struct cpl_error *err)
+{
+	char command[sizeof(SHOW_TOPOLOGY) + 128];
+
+	if (!name)
+		return slurm_shell(SHOW_TOPOLOGY, length, status, err);
+	/* It goes through a shell. */
+	if (strspn(name, NAME_LETTERS) != strlen(name) || strlen(name) > 100) {
+		cpl_fail(err, "'%.60s' is not the name of a topology", name);
+		return NULL;
+	}
+	snprintf(command, sizeof(command), SHOW_TOPOLOGY " %s", name);
+	return slurm_shell(command, length, status, err);
+}
+
+/* Without a topology plugin scontrol may fail; then there are no switches, but for
+ * those that were asked for by name. */
 static int read_topology(const struct network_against *o,
                          struct cpl_slurm_view *view, struct cpl_error *err)
 {
@@ -49,14 +71,17 @@ static int read_topology(const struct network_against *o,
 	int status = 0, rc = 0;
 	size_t length;
 	char *text = path ? cpl_file_read(path, MAX_BYTES, &length, err)
-	                  : slurm_shell(SHOW_TOPOLOGY, &length, &status, err);
+	                  : show_topology(o->name, &length, &status, err);
 
 	if (!text)
 		return -1;
-	if (!status)
+	if (status && o->name)
+		rc = cpl_fail(err, "scontrol show topology %.60s: %.200s",
+		              o->name, slurm_shell_line(text));
+	else if (!status)
 		rc = cpl_slurm_view_topology(
 		        view, path ? path : "scontrol show topology", text,
-		        length, err);
+		        length, o->name, err);
 	free(text);
 	return rc;
 }

@@ -8,6 +8,7 @@ struct network_against {
 	const char *path; /* of the network, for messages */
 	/* Files of what scontrol prints; NULL: it is run. */
 	const char *nodes, *topology;
+	const char *name; /* of one of Slurm's topologies; NULL: the default */
 	bool json;
 };
 

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (cpl_slurm_view_nodes(&view, "in", (const char *)data, size, &err) ||
 	    cpl_slurm_view_topology(&view, "in", (const char *)data, size,
-	                            &err)) {
+	                            NULL, &err)) {
 		if (!err.text[0])
 			abort();
 	} else if (!cpl_network_against(net, &view, &against, &err)) {

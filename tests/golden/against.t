@@ -11,7 +11,7 @@ cat >"$work/bin/scontrol" <<-'EOF2'
 	#!/bin/bash
 	case "$*" in
 	"-o show nodes") cat "$ANSWERS/nodes" ;;
-	"show topology") [ "$SLURM_TOPO_LEN" -gt 100000 ] && cat "$ANSWERS/topology" ;;
+	"show topology" | "show topology racks") [ "$SLURM_TOPO_LEN" -gt 100000 ] && cat "$ANSWERS/topology" ;;
 	*) exit 2 ;;
 	esac
 	exit "${STATUS:-0}"
@@ -90,10 +90,83 @@ EOF2
 is "$(check | tail -2)" "switches: Slurm's 2 against units of level chassis
 exit 0" "blocks"
 
+is "$(check --topology racks | tail -1)" "exit 0" "a topology by its name"
+like "$(check --topology 'a; b')" "'a; b' is not the name of a topology
+exit 1" "which no shell takes for more"
+
+# As scontrol show topoconf of 26.11 prints it.
+cp "$work/nodes" "$work/saved"
+cat >"$work/topoconf" <<-'EOF2'
+	%YAML 1.1
+	---
+	- topology: leaves
+	  cluster_default: true
+	  block: {}
+	  flat: {}
+	  ring: {}
+	  torus3d: {}
+	  tree:
+	    switches:
+	    - switch: top
+	      children: s[0-3]
+	      nodes:
+	    - switch: s0
+	      children:
+	      nodes: n[0-1]
+	    - switch: s1
+	      children:
+	      nodes: n[2-3]
+	    - switch: s2
+	      children:
+	      nodes: n[4-5]
+	    - switch: s3
+	      children:
+	      nodes: n[6-7]
+	- topology: racks
+	  cluster_default: false
+	  block:
+	    block_sizes:
+	    - 4
+	    blocks:
+	    - block: b0
+	      nodes: n[0-3]
+	    - block: b1
+	      nodes: n[4-7]
+	  flat: {}
+	  tree: {}
+	- topology: all
+	  cluster_default: false
+	  block: {}
+	  flat: true
+	  tree: {}
+	...
+EOF2
+topoconf() {
+	check --slurm-nodes "$work/saved" --slurm-topology "$work/topoconf" "$@"
+}
+is "$(topoconf | tail -2)" "switches: Slurm's 4 against units of level router
+exit 0" "topoconf: the cluster's default topology"
+is "$(topoconf --topology racks | tail -2)" \
+	"switches: Slurm's 2 against units of level chassis
+exit 0" "topoconf: another by its name"
+is "$(topoconf --topology all | tail -2)" "switches: Slurm shows none
+exit 0" "topoconf: a flat one"
+like "$(topoconf --topology none)" "has no topology 'none'" \
+	"topoconf: a name that it has not"
+is "$("$commplace" network import "$work/topoconf" --format topology-yaml \
+	-o "$work/leaves.json" 2>&1)" "$work/leaves.json: graph" \
+	"topoconf is imported"
+is "$("$commplace" network check "$work/leaves.json" --against-slurm \
+	--slurm-nodes "$work/saved" --slurm-topology "$work/topoconf" | tail -1)" \
+	"switches: Slurm's 4 against units of level router" \
+	"and agrees with what it was made of"
+runs "so does another of its topologies" "$commplace" network import \
+	"$work/topoconf" --format topology-yaml --topology racks \
+	-o "$work/racks.json"
+
 echo 'No topology information available' >"$work/topology"
 is "$(check | tail -2)" "switches: Slurm shows none
 exit 0" "without a topology plugin nodes alone are compared"
-cp "$work/nodes" "$work/saved"
 is "$(check --slurm-nodes "$work/saved" --slurm-topology "$work/topology" | tail -1)" \
 	"exit 0" "files in place of scontrol"
 

@@ -345,6 +345,16 @@ cluster_start_slurmd() {
 		>>"$CLUSTER/log/slurmd.$1.out" 2>&1 </dev/null 3>&- 4>&-
 }
 
+# cluster_has_plugin NAME: has this Slurm NAME.so? What a Slurm can do is up to the
+# libraries that it was built with.
+cluster_has_plugin() {
+	local dir
+	for dir in ${CLUSTER_PLUGINS//:/ }; do
+		[ ! -e "$dir/$1.so" ] || return 0
+	done
+	return 1
+}
+
 cluster_dump() {
 	diag "--- last lines of $1"
 	diag "$(tail -n "${2:-30}" "$1" 2>&1)"

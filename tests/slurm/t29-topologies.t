@@ -155,8 +155,8 @@ topologies() {
 		topology block
 	fi
 
-	if [ "$CLUSTER_SERIES" -ge 2505 ] &&
-		[ ! -e "$SLURM_STOCK_PLUGINS/serializer_json.so" ]; then
+	# topology.yaml is parsed by way of it.
+	if ! cluster_has_plugin serializer_json; then
 		skip "topology.yaml, $whose" "this Slurm was built without json-c"
 		return
 	fi

@@ -61,6 +61,54 @@ switch s1: n3 is on router 1, most others on 0
 switches s0 and s1: one router in the network file, 0
 $differ" "two nodes with each other's cables"
 
+# Topologies of partitions, by their names, and what topoconf prints of them.
+topoconf() {
+	rm "$CLUSTER/etc/topology.conf"
+	{
+		printf -- '- topology: routers\n  cluster_default: true\n'
+		printf '  tree:\n    switches:\n'
+		for i in 0 1 2 3 4 5 6 7; do
+			printf '      - switch: s%d\n        nodes: n[%d-%d]\n' \
+				$i $((2 * i)) $((2 * i + 1))
+		done
+		printf '      - switch: top\n        children: s[0-7]\n'
+		printf -- '- topology: groups\n  cluster_default: false\n'
+		printf '  block:\n    block_sizes:\n      - 4\n    blocks:\n'
+		for i in 0 1 2 3; do
+			printf '      - block: b%d\n        nodes: n[%d-%d]\n' \
+				$i $((4 * i)) $((4 * i + 3))
+		done
+	} >"$CLUSTER/etc/topology.yaml"
+	cluster_restart_ctld || bail "slurmctld does not start with topology.yaml"
+	is "$(check)" "$nodes
+switches: Slurm's 8 against units of level router
+exit 0" "topology.yaml: the cluster's default"
+	is "$(commplace network check "$NETWORK" --against-slurm --topology groups)" \
+		"$nodes
+switches: Slurm's 4 against units of level group" "a partition's by its name"
+	scontrol show topoconf >"$CLUSTER/topoconf"
+	scontrol -o show nodes >"$CLUSTER/nodes"
+	for name in routers groups; do
+		runs "topoconf: $name is imported" commplace network import \
+			"$CLUSTER/topoconf" --format topology-yaml \
+			--topology $name -o "$CLUSTER/$name.json"
+		runs "topoconf: $name is what Slurm shows" commplace network \
+			check "$CLUSTER/$name.json" --against-slurm \
+			--topology $name
+		runs "topoconf: $name, from files" commplace network check \
+			"$NETWORK" --against-slurm --topology $name \
+			--slurm-nodes "$CLUSTER/nodes" \
+			--slurm-topology "$CLUSTER/topoconf"
+	done
+}
+if [ "$CLUSTER_SERIES" -lt 2505 ]; then
+	skip "topology.yaml" "Slurm has it from 25.05 on"
+elif ! cluster_has_plugin serializer_json; then
+	skip "topology.yaml" "this Slurm was built without json-c"
+else
+	topoconf
+fi
+
 cluster_check
 cluster_stop_ctld
 like "$(check)" "^commplace network: scontrol show nodes: .*

@@ -140,6 +140,16 @@ static void test_topology_others(void **state)
 	         "- topology: b\n  block:\n    block_sizes:\n      - 2\n"
 	         "    blocks:\n      - block: a\n        nodes: 'n[0-1]'\n"
 	         "      - block: b\n        nodes: n2\n"},
+	        /* As scontrol show topoconf prints it, the default not first. */
+	        {"topology-yaml",
+	         "%YAML 1.1\n---\n- topology: later\n  cluster_default: false\n"
+	         "  newer:\n    heaps:\n    - heap: h\n"
+	         "- topology: t\n  cluster_default: true\n  block: {}\n"
+	         "  flat: {}\n  ring: {}\n  torus3d: {}\n  tree:\n"
+	         "    switches:\n    - switch: t\n      children: a,b\n"
+	         "      nodes:\n    - switch: a\n      children:\n"
+	         "      nodes: n[0-1]\n    - switch: b\n      children: ~\n"
+	         "      nodes: n2\n...\n"},
 	        {"node-list",
 	         "Node,Switch,Spine\n# rack 1\nn0,a,t\nn1 , a , \"t\"\n"
 	         "\nn2,b,t\r\n"},
@@ -163,6 +173,44 @@ static void test_topology_others(void **state)
 			assert_int_equal((net->link_from[l] == 2) +
 			                         (net->link_to[l] == 2),
 			                 1);
+		cpl_network_free(net);
+	}
+}
+
+/* A torus of topology/torus3d, in both forms, and a ring. */
+static void test_topology_torus(void **state)
+{
+	static const struct {
+		const char *text;
+		int routers, links;
+	} table[] = {
+	        {"- topology: t\n  torus3d:\n    toruses:\n      - name: t0\n"
+	         "        dims: { x: 4, y: 3, z: 2 } # each way\n"
+	         "        nodes: n[0-23]\n        placements:\n"
+	         "          - dims: { x: 2, y: 1, z: 1 }\n",
+	         24, 144},
+	        {"- topology: t\n  cluster_default: true\n  ring: {}\n"
+	         "  torus3d:\n    toruses:\n    - name: t0\n      nodes: n[0-23]\n"
+	         "      dims:\n        x: 4\n        y: 3\n        z: 2\n"
+	         "      placements:\n      - dims:\n          x: 1\n"
+	         "          y: 1\n          z: 1\n        anchor_seed:\n"
+	         "          x: 0\n      regions:\n      - anchor:\n"
+	         "          x: 1\n        nodes: n[0-7]\n  tree: {}\n",
+	         24, 144},
+	        {"- topology: r\n  ring:\n    rings:\n    - ring: r0\n"
+	         "      nodes: n[0-7]\n",
+	         8, 16},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_network *net =
+		        import_text("topology-yaml", table[i].text);
+
+		assert_string_equal(net->type->name, "torus");
+		assert_int_equal(net->n_routers, table[i].routers);
+		assert_int_equal(net->n_links, table[i].links);
+		/* The first dimension is the fastest. */
+		assert_int_equal(cpl_network_node(net, "n1"), 1);
 		cpl_network_free(net);
 	}
 }
@@ -472,7 +520,17 @@ static void test_refused(void **state)
 	        {"topology-yaml", "- switch: \"a\" b\n",
 	         "in:1: there is more behind the value"},
 	        {"topology-yaml", "- topology: a\n- topology: b\n",
-	         "in:2: a second topology"},
+	         "in: has 2 topologies, none of which is the cluster's default"},
+	        {"topology-yaml", "- topology: f\n  flat: true\n",
+	         "in: the topology has no switch, block, ring or torus"},
+	        {"topology-yaml", "- ring: a\n  nodes: n\n- ring: b\n  nodes: m\n",
+	         "in:4: how b is joined with others is not told"},
+	        {"topology-yaml", "- name: a\n  nodes: n\n",
+	         "in:2: torus a has no dims"},
+	        {"topology-yaml", "- name: a\n  dims: { x: 1, t: 2 }\n",
+	         "in:2: dims are x, y and z with a number each"},
+	        {"topology-yaml", "- name: a\n  dims: { x: 1 ] \n",
+	         "in:2: there is more behind the value"},
 	        {"topology-yaml", "- switch: a\n  children: b\n",
 	         "in:2: switch b is described nowhere"},
 	        {"topology-conf", "", "in: names no host"},
@@ -614,6 +672,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_topology_conf),
+	        cmocka_unit_test(test_topology_torus),
 	        cmocka_unit_test(test_topology_conf_forms),
 	        cmocka_unit_test(test_topology_others),
 	        cmocka_unit_test(test_ibnetdiscover),

@@ -7,7 +7,9 @@
  * topology` prints. A link for each child switch; LinkSpeed is passed over, as
  * Slurm does. Blocks (topology/block) are joined by one switch above them all.
  *
- * topology-yaml: the same of Slurm's topology.yaml, as its manual writes it.
+ * topology-yaml: the same of Slurm's topology.yaml, as its manual writes it, or of
+ * what `scontrol show topoconf` prints: one of its topologies. A torus, or a ring,
+ * is a torus.
  *
  * node-list: lines "NODES,SWITCH[,ABOVE...]": a host list, its switch, the
  * switch above that, and so on. Switches with nothing above are joined by one.
@@ -58,6 +60,8 @@ struct cpl_network_import {
 	 * router has, 0: 4. */
 	const char *nodes;
 	int nodes_per_router;
+	/* topology-yaml: which topology, NULL: the cluster's default. */
+	const char *topology;
 	/* names: POSIX extended regular expression, and what its parts in
 	 * parentheses are, "group,switch,-"; both NULL: HPE's xnames. */
 	const char *pattern, *roles;

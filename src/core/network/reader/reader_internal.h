@@ -56,11 +56,33 @@ struct cpl_draft {
 	int more_ports; /* hosts' ports on other routers than their first */
 };
 
-/* A switch of Slurm's topology files, or a block: host lists or NULL. */
+enum cpl_topology_kind {
+	CPL_TOPOLOGY_SWITCH,
+	CPL_TOPOLOGY_BLOCK,
+	CPL_TOPOLOGY_RING,
+	CPL_TOPOLOGY_TORUS
+};
+
+/* What Slurm's topology files describe: host lists or NULL. */
 struct cpl_topology_entry {
 	const char *name, *nodes, *switches;
-	bool block;
+	enum cpl_topology_kind kind;
+	int dims[3]; /* of a torus, 0: not given */
 };
+
+/* Who takes the entries of a topology.yaml: 0, or -1 with err. */
+struct cpl_topology_taker {
+	int (*take)(void *into, struct cpl_lines *in,
+	            const struct cpl_topology_entry *entry);
+	void *into;
+};
+
+/* Hand the entries of the topology of that name, or of the cluster's default one,
+ * to the taker. How many there are, or -1 with err. */
+int cpl_topology_yaml(struct cpl_lines *in, const char *topology,
+                      const struct cpl_topology_taker *to);
+/* Is a text that, rather than lines of topology.conf? */
+bool cpl_topology_is_yaml(const char *text, const char *end);
 
 /* Add the entry of the line at hand, or of the lines up to it. 0, or -1 with
  * err. */

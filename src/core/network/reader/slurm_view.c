@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/lines.h"
+#include "network/reader/reader_internal.h"
 
 /* A NUL is no white space, or a line with one would have no end. */
 static bool is_space(char c)
@@ -78,42 +79,67 @@ static int read_entry(struct cpl_lines *in, struct view_entry *e)
 	return *e->name ? 0 : cpl_lines_fail(in, "the switch has no name");
 }
 
-/* Takes the entry's name. */
+/* Takes the name. */
 static int add_leaf(struct cpl_slurm_view *view, const struct cpl_lines *in,
-                    struct view_entry *e)
+                    char *name, const char *nodes)
 {
-	struct cpl_slurm_switch leaf = {.name = e->name};
+	struct cpl_slurm_switch leaf = {.name = name};
 
-	if (cpl_hostlist_parse(&leaf.hosts, e->nodes, in->err)) {
-		cpl_fail_prefix(in->err, "switch %.60s: ", e->name);
+	if (cpl_hostlist_parse(&leaf.hosts, nodes, in->err)) {
+		cpl_fail_prefix(in->err, "switch %.60s: ", name);
+		free(name);
 		return cpl_lines_prefix(in);
 	}
 	if (cpl_array_grow(&view->leaf, view->n_leaves, sizeof(leaf),
 	                   in->err)) {
 		cpl_hostlist_free(&leaf.hosts);
+		free(name);
 		return -1;
 	}
-	e->name = NULL;
 	view->leaf[view->n_leaves++] = leaf;
 	return 0;
 }
 
+static int take_yaml(void *into, struct cpl_lines *in,
+                     const struct cpl_topology_entry *e)
+{
+	char *name;
+
+	if (!e->nodes || e->switches)
+		return 0;
+	name = strdup(e->name);
+	return name ? add_leaf(into, in, name, e->nodes)
+	            : cpl_fail_memory(in->err);
+}
+
+static bool take_name(struct cpl_lines *in)
+{
+	return cpl_lines_take(in, "SwitchName=") ||
+	       cpl_lines_take(in, "BlockName=") ||
+	       cpl_lines_take(in, "RingName=") ||
+	       cpl_lines_take(in, "TorusName=");
+}
+
 int cpl_slurm_view_topology(struct cpl_slurm_view *view, const char *source,
                             const char *text, size_t length,
-                            struct cpl_error *err)
+                            const char *topology, struct cpl_error *err)
 {
 	struct cpl_lines in = cpl_lines_of(source, text, length, err);
+	const struct cpl_topology_taker to = {.take = take_yaml, .into = view};
 	int rc = 0;
 
+	if (cpl_topology_is_yaml(text, text + length))
+		return cpl_topology_yaml(&in, topology, &to) < 0 ? -1 : 0;
 	while (!rc && cpl_lines_next(&in)) {
 		struct view_entry e = {0};
 
-		if (!cpl_lines_take(&in, "SwitchName=") &&
-		    !cpl_lines_take(&in, "BlockName="))
+		if (!take_name(&in))
 			continue;
 		rc = read_entry(&in, &e);
-		if (!rc && e.nodes && !e.above)
-			rc = add_leaf(view, &in, &e);
+		if (!rc && e.nodes && !e.above) {
+			rc = add_leaf(view, &in, e.name, e.nodes);
+			e.name = NULL;
+		}
 		free(e.name);
 		free(e.nodes);
 	}

@@ -186,7 +186,7 @@ static int join_block(struct cpl_lines *in, struct cpl_draft *draft, int at)
 int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
                      const struct cpl_topology_entry *e)
 {
-	const char *what = e->block ? "BlockName" : "SwitchName";
+	const char *what = e->kind == CPL_TOPOLOGY_BLOCK ? "BlockName" : "SwitchName";
 	const char *name = e->name;
 	struct cpl_hostlist list = {0};
 	int at;
@@ -205,7 +205,7 @@ int cpl_topology_add(struct cpl_lines *in, struct cpl_draft *draft,
 		return cpl_lines_fail(in, "switch %.60s is already in line %d",
 		                      name, draft->router[at].line);
 	draft->router[at].line = in->line;
-	if (e->block && join_block(in, draft, at))
+	if (e->kind == CPL_TOPOLOGY_BLOCK && join_block(in, draft, at))
 		return -1;
 	return add_all(in, draft, at, "Nodes", e->nodes, add_node) ||
 	                       add_all(in, draft, at, "Switches", e->switches,
@@ -246,7 +246,8 @@ static int take_entry(struct cpl_lines *in, struct cpl_draft *draft,
 	        .name = e->value[e->value[NAME] ? NAME : BLOCK],
 	        .nodes = shown ? NULL : e->value[NODES],
 	        .switches = e->value[SWITCHES],
-	        .block = e->value[BLOCK]};
+	        .kind = e->value[BLOCK] ? CPL_TOPOLOGY_BLOCK
+	                              : CPL_TOPOLOGY_SWITCH};
 
 	if (e->value[AGGREGATED] || !entry.name)
 		return 0;
