@@ -384,7 +384,7 @@ static int take_torus(struct torus_reading *t, struct cpl_lines *in,
 	return t->draft->description ? 0 : cpl_fail_memory(in->err);
 }
 
-static int take(void *into, struct cpl_lines *in,
+static int take_entry(void *into, struct cpl_lines *in,
                 const struct cpl_topology_entry *e)
 {
 	struct torus_reading *t = into;
@@ -398,7 +398,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
                     struct cpl_draft *draft)
 {
 	struct torus_reading t = {.how = how, .draft = draft};
-	const struct cpl_topology_taker to = {.take = take, .into = &t};
+	const struct cpl_topology_taker to = {.take = take_entry, .into = &t};
 	bool yaml = cpl_topology_is_yaml(in->next, in->end);
 	int n;
 
