@@ -7,7 +7,7 @@
 #include "daemon.h"
 #include "slurm_share.h"
 
-/* What a look at commplace.conf may take. */
+/* A check of commplace.conf may take so long. */
 #define LOAD_WAIT_MS 200
 
 static void *select_plugin; /* dlopen() */
@@ -36,7 +36,7 @@ static struct cpl_engine *own_engine(void)
 		own = path ? cpl_engine_new(path, say, &err) : NULL;
 		free(path);
 	}
-	/* What is wrong with the files the engine itself says. */
+	/* The engine itself says what is wrong with the files. */
 	if (own)
 		cpl_engine_load(own, LOAD_WAIT_MS, &err);
 	return own;

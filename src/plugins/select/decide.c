@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A job's way: nodes for it, its start, its steps, its end. */
+/* This gives a job its nodes, and handles its start, its steps and its end. */
 #include "select_internal.h"
 
 #include <stdlib.h>

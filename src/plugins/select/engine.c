@@ -6,15 +6,15 @@
 #include "slurm_share.h"
 
 #define LOAD_WAIT_MS 2000
-/* Below the 9 s that a slurmctld waits for the one that gives way to it. */
+/* This is below the 9 s that a slurmctld waits for the one that it replaces. */
 #define DRAIN_WAIT_MS 5000
 
 struct cpl_engine *cplselect_engine;
 
-/* Does the engine know the node table as it is? */
+/* This tells whether the engine knows the current node table. */
 static bool hosts_known;
-/* Running jobs were taken back: at a reconfiguration they are known, and
- * nobody waits for their records. */
+/* Running jobs were restored: they are known at a reconfiguration, and nobody waits
+ * for their records. */
 static bool restored;
 
 static void say(enum cpl_engine_log level, const char *text)
@@ -41,7 +41,7 @@ void cplselect_configure(void)
 	const char *cluster = cplslurm_cluster(&private_jobs);
 
 	cplslurm_say_missing();
-	/* A backup that is in charge again, after another slurmctld was. */
+	/* This is a backup that is in charge again, after another slurmctld was. */
 	if (cplselect_engine && cplslurm_takes_charge()) {
 		cpl_engine_forget(cplselect_engine);
 		restored = false;
@@ -62,7 +62,7 @@ void cplselect_configure(void)
 		}
 	}
 	cpl_engine_set_cluster(cplselect_engine, cluster, private_jobs, &err);
-	/* What is wrong with the files the engine itself says. */
+	/* The engine itself says what is wrong with the files. */
 	cpl_engine_load(cplselect_engine, LOAD_WAIT_MS, &err);
 	cplselect_nodes_changed();
 }

@@ -19,10 +19,10 @@
 
 #define COMMAND CPL_BINDIR "/commplace"
 #define COMPLAINT "commplace signature: "
-/* Between two looks whether it has ended. */
+/* This is the time between two checks whether it has ended. */
 #define LOOK_MS 20
 
-/* Made before the fork, as slurmstepd has threads. */
+/* This is made before the fork, as slurmstepd has threads. */
 struct call {
 	const struct spank_keeping *k;
 	char *argv[9], *env[6];
@@ -54,7 +54,7 @@ static void fill(struct call *c, const struct spank_keeping *k)
 	c->env[n] = NULL;
 }
 
-/* What slurmstepd has open is root's, and none of its user's process. */
+/* The files that slurmstepd has open are root's, and not for its user's process. */
 static void close_others(void)
 {
 	long end = sysconf(_SC_OPEN_MAX);
@@ -63,20 +63,20 @@ static void close_others(void)
 		close((int)fd);
 }
 
-/* slurmd and slurmstepd have the kernel spare them. */
+/* slurmd and slurmstepd have the kernel spare them when memory is out. */
 static void be_no_exception(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	/* Where it cannot be, the recording is kept all the same. */
+	/* If this fails, the recording is kept all the same. */
 	if (write(fd, "0", 1) < 0)
 		errno = 0;
 	close(fd);
 }
 
-/* In the child: only what may be called after a fork among threads. */
+/* The child may only call what is allowed after a fork among threads. */
 static void run_child(const struct call *c, int out)
 {
 	const struct spank_keeping *k = c->k;
@@ -90,7 +90,8 @@ static void run_child(const struct call *c, int out)
 	    dup2(out, 2) < 0)
 		_exit(127);
 	close_others();
-	/* As root: of a process that changes its user it is root's file. */
+	/* This is done as root, since it is root's file once the process has
+	 * changed its user. */
 	if (k->has_ids)
 		be_no_exception();
 	if (k->has_ids && (setgroups((size_t)k->n_groups, k->group) ||
@@ -110,7 +111,8 @@ static int64_t now_ms(void)
 	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
-/* Its words until it closes them, as far as they fit. False: not by then. */
+/* This reads its messages until it closes them, as far as they fit. It returns
+ * false if that takes too long. */
 static bool listen_to(int in, int64_t end, char *text, size_t size)
 {
 	char rest[512];
@@ -137,8 +139,8 @@ static bool listen_to(int in, int64_t end, char *text, size_t size)
 	}
 }
 
-/* Has it ended by then? Of one that somebody else has waited for *status stays
- * as it is. */
+/* This tells whether it has ended by then. If somebody else has waited for it,
+ * *status is unchanged. */
 static bool ends_by(pid_t pid, int64_t end, int *status)
 {
 	for (;;) {
@@ -153,8 +155,8 @@ static bool ends_by(pid_t pid, int64_t end, int *status)
 	}
 }
 
-/* A line for each of its own. An error of slurmstepd stands in the output of
- * the batch job, too; so do complaints of the command, which begin with its
+/* This writes a line for each of its lines. An error of slurmstepd is also in the
+ * output of the batch job; so are complaints of the command, which begin with its
  * name. */
 static void say(const struct spank_keeping *k, char *text, bool failed)
 {
@@ -184,7 +186,8 @@ void spank_keep_lost(const struct spank_keeping *k, const char *why)
 	say(k, text, true);
 }
 
-/* Its words, or what became of it: [size] of text. True: all is well. */
+/* This gets its messages, or what became of it, into [size] bytes of text. It
+ * returns true if all is well. */
 static bool attend(const struct spank_keeping *k, pid_t pid, int in, char *text,
                    size_t size)
 {
@@ -199,7 +202,7 @@ static bool attend(const struct spank_keeping *k, pid_t pid, int in, char *text,
 			         k->job);
 		return !status;
 	}
-	/* The group of its own that it may not have come to make. */
+	/* The child may not have come to make a group of its own. */
 	kill(-pid, SIGKILL);
 	kill(pid, SIGKILL);
 	snprintf(text, size,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command that makes a profile of what a job recorded, as the job's user:
+ * This runs the command that makes a profile of what a job recorded, as the job's
+ * user:
  *
  *   commplace signature install --user --recorded JOB -- NAME
  *
- * It works on files of the user's, which may hang, and takes as much memory as
- * the user's recordings have it take.
+ * It works on files of the user's, which may hang, and takes as much memory as the
+ * user's recordings need.
  */
 /* Tests: * in test_spank_*. */
 #ifndef CPL_SPANK_KEEP_H
@@ -16,14 +17,14 @@
 
 #include "signature/signature.h"
 
-/* A large matrix is written twice. What is not done by then is ended. */
+/* A large matrix is written twice. A command that takes longer is ended. */
 #define SPANK_KEEP_MS 120000
-/* That long the kernel has for it: a process may hang in a file system. */
+/* The kernel gets so long to end it, since a process may hang in a file system. */
 #define SPANK_END_MS 5000
 
 #define SPANK_PATH_SIZE 4096
 
-/* Who hears of it. */
+/* These hear of it. */
 enum spank_hears {
 	SPANK_USER_HEARS, /* at the terminal, of a batch job in its output: what
 	                   * is lost; slurmd's log of all */
@@ -32,11 +33,11 @@ enum spank_hears {
 };
 
 struct spank_keeping {
-	/* "VARIABLE=VALUE" of its environment; "": none. */
+	/* These are "VARIABLE=VALUE" of its environment, or "" for none. */
 	char home[SPANK_PATH_SIZE + 8], store[SPANK_PATH_SIZE + 32],
 	        conf[SPANK_PATH_SIZE + 16];
 	char name[CPL_PROFILE_NAME_MAX + 1], job[64];
-	/* We are root, and it is that user's. */
+	/* We are root, and these are that user's ids. */
 	bool has_ids;
 	uid_t uid;
 	gid_t gid, *group;
@@ -44,14 +45,13 @@ struct spank_keeping {
 	enum spank_hears hears;
 };
 
-/*
- * Run it, and pass on its words. Waits SPANK_KEEP_MS and SPANK_END_MS
- * at most. Of root's processes it is one that the kernel may end when memory is
- * out.
- */
+/* This runs it, and passes on its messages. It waits at most SPANK_KEEP_MS and
+ * SPANK_END_MS. The kernel may end it when memory is out, unlike other processes of
+ * root. */
 void spank_keep(const struct spank_keeping *keeping);
 
-/* Instead: the job, or program, did not end well; or it cannot be run. */
+/* This is called instead if the job, or program, did not end well, or the command
+ * cannot be run. */
 void spank_keep_nothing(const struct spank_keeping *keeping);
 void spank_keep_lost(const struct spank_keeping *keeping, const char *why);
 

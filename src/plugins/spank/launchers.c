@@ -26,7 +26,7 @@ static const struct {
 static const char nodes_variable[] = "COMMPLACE_NODES";
 static const char place_variable[] = "COMMPLACE_NODE_RANK";
 
-/* A job, or one component of a heterogeneous one. */
+/* This is a job, or one component of a heterogeneous one. */
 struct component {
 	spank_t sp;
 	int component; /* -1: a job */
@@ -35,7 +35,7 @@ struct component {
 /* Slurm has no more of them. */
 #define COMPONENTS_MAX 128
 
-/* Of this slurmstepd's step; "": none. */
+/* This directory belongs to this slurmstepd's step; "" means none. */
 static char made[PATH_MAX];
 static uid_t made_uid;
 static gid_t made_gid;
@@ -48,7 +48,8 @@ static const char *name_of(const struct component *p, const char *variable,
 	return name;
 }
 
-/* The value, to free(); NULL: unset, too long, or memory is out. */
+/* This returns the value, to free(), or NULL if it is unset or too long, or memory
+ * is out. */
 static char *get_name(spank_t sp, const char *name)
 {
 	char *value = malloc(TEXT_SIZE);
@@ -69,7 +70,8 @@ static char *get(const struct component *p, const char *variable)
 	return get_name(p->sp, name_of(p, variable, name));
 }
 
-/* The text in its parts, to free(); NULL: there is none, or memory is out. */
+/* This joins the parts of the text, to free(), or returns NULL if there is none or
+ * memory is out. */
 static char *get_text(const struct component *p)
 {
 	char *text = get(p, CPL_RANK_ORDER_VARIABLE);
@@ -94,8 +96,8 @@ static char *get_text(const struct component *p)
 	return text;
 }
 
-/* 1: the order of this job; 0: there is none; -1 with err: it is not of the
- * job's hosts, or of too many ranks. */
+/* This returns 1 with the order of this job, 0 if there is none, or -1 with err if
+ * it is not of the job's hosts, or of too many ranks. */
 static int get_order(const struct component *p, struct cpl_rank_order *out,
                      struct cpl_error *err)
 {
@@ -112,8 +114,8 @@ static int get_order(const struct component *p, struct cpl_rank_order *out,
 	return rc;
 }
 
-/* Take the text away; only_long: where it has several parts, since each step of
- * a script and each program would carry them. */
+/* This removes the text. With only_long it does so if the text has several parts,
+ * since each step of a script and each program would carry them. */
 static void forget_text(const struct component *p, bool only_long)
 {
 	char name[CPL_RANK_ORDER_NAME], *second;
@@ -139,8 +141,8 @@ static void forget(const struct component *p)
 		spank_unsetenv(p->sp, name_of(p, file[i].variable, name));
 }
 
-/* Are those of an outer step there? As the user may see: the process' own rights
- * are root's. */
+/* This tells whether an outer step has files, as far as the user may see, since the
+ * process' own rights are root's. */
 static bool inherited(const struct component *p)
 {
 	char path[PATH_MAX], name[CPL_RANK_ORDER_NAME];
@@ -151,7 +153,7 @@ static bool inherited(const struct component *p)
 	       !faccessat(AT_FDCWD, path, R_OK, AT_EACCESS);
 }
 
-/* A directory of its own in the job's TMPDIR, else in /tmp. */
+/* The directory is in the job's TMPDIR, else in /tmp. */
 static bool make_directory(spank_t sp)
 {
 	char dir[PATH_MAX];
@@ -183,7 +185,7 @@ static bool path_of(int i, int component, char *path, size_t size)
 	return n < (int)size;
 }
 
-/* CPUs of the job on each of its n hosts, of which "4(x2),2" is the list for
+/* This reads the CPUs of the job on each of its n hosts: "4(x2),2" is the list for
  * three. */
 static int read_cpus(const char *text, int *cpus, int n, struct cpl_error *err)
 {
@@ -213,7 +215,7 @@ static int read_cpus(const char *text, int *cpus, int n, struct cpl_error *err)
 	return 0;
 }
 
-/* Has each host as many CPUs of the job as its ranks take? */
+/* This checks that each host has as many CPUs of the job as its ranks take. */
 static int check_cpus(const struct cpl_rank_order *order, const char *text,
                       int each, struct cpl_error *err)
 {
@@ -239,7 +241,7 @@ static int check_cpus(const struct cpl_rank_order *order, const char *text,
 	return rc;
 }
 
-/* CPUs of a rank. */
+/* A rank has so many CPUs. */
 static int cpus_per_rank(const struct component *p)
 {
 	char text[16], name[CPL_RANK_ORDER_NAME];
@@ -251,7 +253,7 @@ static int cpus_per_rank(const struct component *p)
 	return n > 0 ? n : 1;
 }
 
-/* Slots of a rankfile are CPUs: without as many of them there is none. */
+/* Slots of a rankfile are CPUs; if there are too few there is no rankfile. */
 static bool has_cpus(const struct component *p,
                      const struct cpl_rank_order *order)
 {
@@ -283,7 +285,8 @@ static int write_file(int i, const char *path,
 	return fclose(to) ? -1 : rc;
 }
 
-/* "n[3,9,1]" of the hosts that have ranks; NULL: memory. free() it. */
+/* This lists the hosts that have ranks as "n[3,9,1]", to free(), or returns NULL
+ * when memory is out. */
 static char *nodes_of(const struct cpl_rank_order *order)
 {
 	size_t n = (size_t)order->hosts.count + 1;
@@ -339,7 +342,7 @@ static bool make_files(const struct component *p,
 		else
 			good = set(p, file[i].variable, path[i]);
 	}
-	/* A longer one would keep every program from starting. */
+	/* A longer variable would keep every program from starting. */
 	if (good && strlen(nodes) < CPL_RANK_ORDER_PART)
 		good = set(p, nodes_variable, nodes);
 	free(nodes);
@@ -382,7 +385,7 @@ static void make(const struct component *p)
 	}
 }
 
-/* Components of a heterogeneous job; 0: it is none. */
+/* This counts the components of a heterogeneous job, or returns 0 if it is none. */
 static int components(spank_t sp)
 {
 	char text[16];
@@ -404,8 +407,8 @@ void cplspank_launchers_make(spank_t sp)
 		make(&(struct component){sp, i - 1});
 }
 
-/* Where `host` comes in the order of nodes; -1: it does not, or ranks are in no
- * blocks. */
+/* This is the position of `host` in the order of nodes, or -1 if it has none, or
+ * the ranks are not in blocks. */
 static int node_index(const struct cpl_rank_order *order, const char *host)
 {
 	size_t n = (size_t)order->hosts.count + 1;
@@ -437,7 +440,7 @@ void cplspank_launchers_task(spank_t sp)
 	}
 	for (int i = components(sp); i >= 0; i--)
 		forget_text(&(struct component){sp, i - 1}, true);
-	/* A script's own must not reach its steps. */
+	/* The variable of a script must not reach its steps. */
 	spank_unsetenv(sp, place_variable);
 	if (place < 0)
 		return;
@@ -452,7 +455,7 @@ void cplspank_launchers_remove(void)
 
 	if (!*made)
 		return;
-	/* Of this thread only, and for files only. */
+	/* This changes the group of this thread only, and for files only. */
 	gid = (gid_t)setfsgid(made_gid);
 	uid = (uid_t)setfsuid(made_uid);
 	for (int i = -1; i < made_components; i++)

@@ -18,16 +18,15 @@
 
 #define RECORDER CPL_PKGLIBDIR "/libcommplace-record.so"
 
-/* Programs */
 
-/* LD_PRELOAD with the recorder behind what is there. */
+/* The recorder is put behind what LD_PRELOAD has. */
 static void preload(spank_t sp)
 {
 	char before[SPANK_PATH_SIZE] = "";
 	char value[SPANK_PATH_SIZE + sizeof(RECORDER) + 1];
 	spank_err_t rc = spank_getenv(sp, "LD_PRELOAD", before, sizeof(before));
 
-	/* One that does not fit must not be cut. */
+	/* A value that does not fit must not be cut. */
 	if ((rc != ESPANK_SUCCESS && rc != ESPANK_ENV_NOEXIST) ||
 	    strstr(before, RECORDER))
 		return;
@@ -45,7 +44,7 @@ void spank_record_no_tasks(spank_t sp)
 	            ESPANK_SUCCESS ||
 	    !(at = strstr(value, RECORDER)))
 		return;
-	/* With the colon on its one side. */
+	/* The colon on its one side goes with it. */
 	if (at[n] == ':')
 		n++;
 	else if (at > value)
@@ -54,7 +53,8 @@ void spank_record_no_tasks(spank_t sp)
 	spank_setenv(sp, "LD_PRELOAD", value, 1);
 }
 
-/* "HOME/.commplace/recording" of the job's user; false: there is no home. */
+/* This is "HOME/.commplace/recording" of the job's user; it returns false if there
+ * is no home. */
 static bool folder(spank_t sp, char *path, size_t size)
 {
 	char home[SPANK_PATH_SIZE];
@@ -81,9 +81,8 @@ void spank_record_tasks(spank_t sp, const char *name)
 	preload(sp);
 }
 
-/* What was recorded is kept */
 
-/* AS=VALUE of a variable of the job; "" if there is none. */
+/* This gives AS=VALUE of a variable of the job, or "" if there is none. */
 static void take_variable(spank_t sp, const char *as, const char *variable,
                           char *out, size_t size)
 {
@@ -96,7 +95,7 @@ static void take_variable(spank_t sp, const char *as, const char *variable,
 
 void spank_record_task_end(spank_t sp, const char *name, bool asked)
 {
-	/* A slurmd that is no root's runs its own user's jobs. */
+	/* A slurmd that does not run as root runs its own user's jobs. */
 	struct spank_keeping k = {.has_ids = geteuid() == 0,
 	                          .hears = asked ? SPANK_USER_HEARS
 	                                         : SPANK_LOG_HEARS};
@@ -127,7 +126,7 @@ void spank_record_task_end(spank_t sp, const char *name, bool asked)
 	spank_keep(&k);
 }
 
-/* srun, salloc */
+/* srun and salloc do this when they end. */
 
 struct at_exit {
 	pid_t pid; /* not a child that failed to become something else */
@@ -140,7 +139,7 @@ static void put_variable(char *out, size_t size, const char *as,
 {
 	const char *value = getenv(variable);
 
-	/* One that is cut would be another folder. */
+	/* A value that is cut would be another folder. */
 	if (value && snprintf(out, size, "%s=%s", as, value) >= (int)size)
 		*out = '\0';
 }
@@ -184,7 +183,7 @@ void spank_record_at_exit(const char *name, bool step)
 	a.pid = getpid();
 	a.step = step;
 	snprintf(a.name, sizeof(a.name), "%s", name ? name : "");
-	/* That of a job around this one says nothing of it. */
+	/* The variables of a job around this one do not apply to it. */
 	if (!name) {
 		unsetenv(RECORD_COPY);
 		unsetenv(RECORD_STORE);
