@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * spank_commplace: the user options in sbatch, salloc, srun and slurmstepd.
- * Needs Slurm's public headers only. Recording is in record.h.
+ * spank_commplace gives user options to sbatch, salloc, srun and slurmstepd. It
+ * needs only Slurm's public headers. Recording is in record.h.
  *
- * Where a value goes:
+ * A value goes to these places:
  *   slurmctld        spank_job_env: COMM_PROFILE, COMM_PLACEMENT_POLICY,
  *                    COMM_RANK_MAPPING, COMM_RECORD (job_submit and select
  *                    read them)
  *   batch script,    environment variables of the same names
  *   salloc's shell,
  *   tasks
- * Whether a profile exists is job_submit's to say: only slurmctld's host is
- * sure to see the profiles.
- * And the files of launchers (launchers.h).
- * Also slurmstepd's word to the task plugin that Slurm is done with a task.
+ * job_submit checks whether a profile exists, since only slurmctld's host is sure
+ * to see the profiles. The plugin also makes the files of launchers (launchers.h),
+ * and in slurmstepd tells the task plugin that Slurm is done with a task.
  */
 #include "commplace-config.h"
 
@@ -35,12 +34,10 @@
 #include "launchers.h"
 #include "spank_options.h"
 
-/*
- * By this variable sbatch and salloc tell slurmctld that an srun in the job
- * can mark distributions that nobody stated, and whoever knows that the job is
- * one of ours (they, by its options; else slurmctld, in the job's SLURM_SPANK_
- * copy) tells srun to do so.
- */
+/* With this variable sbatch and salloc tell slurmctld that an srun in the job can
+ * mark distributions that nobody stated. Whoever knows that the job is one of ours
+ * (they do by its options, else slurmctld, in the job's SLURM_SPANK_ copy) uses it
+ * to tell srun to do so. */
 #define MARKS "COMM_DISTRIBUTION"
 
 SPANK_PLUGIN(commplace, 1)
@@ -54,7 +51,7 @@ static int check_policy(const char *value, struct cpl_error *err)
 
 	entry = cpl_registry_find(&cpl_placement_names, value, length, NULL,
 	                          NULL);
-	/* slurmctld looks at what stands behind a colon. */
+	/* slurmctld reads what is behind a colon. */
 	if (entry && (!value[length] || entry->flags & CPL_NAME_OPTION))
 		return 0;
 	if (entry)
@@ -82,12 +79,13 @@ struct option {
 	const char *name; /* "comm-profile" */
 	const char *variable;
 	const char *usage;
-	/* 0, or -1 with err saying what would be right. Opens no file. */
+	/* This returns 0, or -1 with err saying what would be right. It opens no
+	 * file. */
 	int (*check)(const char *value, struct cpl_error *err);
 	char value[CPL_PROFILE_NAME_MAX + 1]; /* "": not given */
 };
 
-/* Process-wide, as SPANK callbacks carry no handle. */
+/* These are process-wide, as SPANK callbacks carry no handle. */
 static struct option option[] = {
         {
                 .name = "comm-profile",
@@ -128,7 +126,8 @@ static int take_option(int which, const char *value, int remote)
 
 	if (!value || o->check(value, &err) ||
 	    strlen(value) >= sizeof(o->value)) {
-		/* In slurmstepd the job runs already: without our options. */
+		/* In slurmstepd the job runs already, so it goes on without our
+		 * options. */
 		if (remote)
 			return 0;
 		slurm_error("commplace: --%s: %s", o->name,
@@ -151,12 +150,10 @@ static int register_options(spank_t sp)
 	return 0;
 }
 
-/*
- * In srun, which sends a distribution that nobody stated as if it were -m
- * block. Before it looks at its environment and its options, we state the flag
- * that means what is so anyhow (no packing), and it adds it to what it chooses
- * itself; whatever the user states takes its place.
- */
+/* This is for srun, which sends a distribution that nobody stated as if it were -m
+ * block. Before srun reads its environment and its options, we state the flag that
+ * means the default (no packing), and srun adds it to what it chooses itself;
+ * whatever the user states replaces it. */
 static void mark_default(void)
 {
 	const char *marks = getenv("SLURM_SPANK_" MARKS);
@@ -166,7 +163,7 @@ static void mark_default(void)
 		setenv("SLURM_DISTRIBUTION", "nopack", 0);
 }
 
-/* In sbatch and salloc. */
+/* This is for sbatch and salloc. */
 static void offer_marks(spank_t sp)
 {
 	const char *how = "offered";
@@ -174,19 +171,16 @@ static void offer_marks(spank_t sp)
 	for (int i = 0; i < N_OPTIONS; i++)
 		if (*option[i].value && i != RECORD)
 			how = "marked";
-	/* Without the flag slurmctld has to guess, which is no reason to
-	 * fail. */
+	/* Without the flag slurmctld has to guess, which is no reason to fail. */
 	if (cplslurm_spank_default_is_no_pack())
 		spank_job_control_setenv(sp, MARKS, how, 1);
 }
 
-/*
- * In sbatch, salloc and srun: hand the values to slurmctld and to this
- * process's environment, which the script, the shell or the step inherits. In
- * a job Slurm first calls take_option() with the job's own values (it keeps
- * them in SLURM_SPANK_* variables), so a step has the job's profile unless its
- * command line says otherwise; nodes and rank order stay those of the job.
- */
+/* In sbatch, salloc and srun, this hands the values to slurmctld and to this
+ * process's environment, which the script, the shell or the step inherits. In a job
+ * Slurm first calls take_option() with the job's own values (it keeps them in
+ * SLURM_SPANK_* variables), so a step has the job's profile unless its command line
+ * says otherwise; nodes and rank order stay those of the job. */
 static int export_values(spank_t sp)
 {
 	for (int i = 0; i < N_OPTIONS; i++) {
@@ -222,8 +216,8 @@ static bool from_copy(spank_t sp, const struct option *o, char *value, int size)
 	       !o->check(value, &err);
 }
 
-/* The value of an option that holds in slurmstepd, in copy[] where the option
- * was not given; "": none. */
+/* This is the value of an option in slurmstepd, in copy[] if the option was not
+ * given; "" means none. */
 static const char *value_of(spank_t sp, const struct option *o, char *copy,
                             size_t size)
 {
@@ -232,7 +226,7 @@ static const char *value_of(spank_t sp, const struct option *o, char *copy,
 	return o->value;
 }
 
-/* In slurmstepd, as root: no file is opened here. */
+/* This is for slurmstepd, as root; no file is opened here. */
 static void hand_to_tasks(spank_t sp)
 {
 	for (int i = 0; i < N_OPTIONS; i++) {
@@ -254,9 +248,9 @@ static void hand_to_tasks(spank_t sp)
 	}
 }
 
-/* In srun and salloc: a program outside of the job keeps what the job recorded,
- * by the user's word or the site's; an srun inside keeps what its step
- * recorded, where that has a name of its own. */
+/* In srun and salloc, a program outside of the job keeps what the job recorded, by
+ * the user's or the site's wish; an srun inside keeps what its step recorded, if
+ * that has a name of its own. */
 static void keep_at_exit(bool is_srun)
 {
 	const char *name = option[RECORD].value;
@@ -276,13 +270,13 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 	if (context != S_CTX_LOCAL && context != S_CTX_REMOTE &&
 	    context != S_CTX_ALLOCATOR)
 		return 0;
-	/* An unknown argument is never a reason to refuse jobs, as a required
+	/* An unknown argument must never make jobs fail, as an error of a required
 	 * plugin would. */
 	for (int i = 0; i < ac; i++)
 		slurm_error("commplace: plugstack.conf: unknown argument '%s'; "
 		            "spank_commplace.so takes none",
 		            av[i]);
-	/* Options may be left from a program before: the plugin stays loaded,
+	/* Options may be left from a program before, since the plugin stays loaded,
 	 * see record.c. */
 	for (int i = 0; i < N_OPTIONS; i++)
 		option[i].value[0] = '\0';
@@ -311,7 +305,7 @@ int slurm_spank_init_post_opt(spank_t sp, int ac, char **av)
 	}
 }
 
-/* The function of task_commplace.so next to this file, where slurmstepd has
+/* This is the function of task_commplace.so next to this file, if slurmstepd has
  * loaded that and it has something to do then. */
 static void (*find_forked(void))(uint32_t)
 {
@@ -339,7 +333,7 @@ static void (*find_forked(void))(uint32_t)
 	return forked;
 }
 
-/* In slurmstepd, with the user's rights. */
+/* This runs in slurmstepd, with the user's rights. */
 int slurm_spank_user_init(spank_t sp, int ac, char **av)
 {
 	if (spank_context() == S_CTX_REMOTE)
@@ -347,14 +341,14 @@ int slurm_spank_user_init(spank_t sp, int ac, char **av)
 	return 0;
 }
 
-/* In the task, with its user's rights. */
+/* This runs in the task, with its user's rights. */
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
 	cplspank_launchers_task(sp);
 	return 0;
 }
 
-/* In slurmstepd, as root. */
+/* This runs in slurmstepd, as root. */
 int slurm_spank_exit(spank_t sp, int ac, char **av)
 {
 	if (spank_context() == S_CTX_REMOTE)
@@ -362,8 +356,8 @@ int slurm_spank_exit(spank_t sp, int ac, char **av)
 	return 0;
 }
 
-/* In slurmstepd, as root, when all task plugins have had their turn and the
- * task still waits. */
+/* This runs in slurmstepd, as root, when all task plugins have had their turn and
+ * the task still waits. */
 int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 {
 	void (*forked)(uint32_t) = find_forked();
@@ -374,7 +368,7 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char **av)
 	return 0;
 }
 
-/* In slurmstepd, as root. */
+/* This runs in slurmstepd, as root. */
 int slurm_spank_task_exit(spank_t sp, int ac, char **av)
 {
 	const struct option *o = &option[RECORD];

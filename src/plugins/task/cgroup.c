@@ -18,14 +18,15 @@
 #include "cgroup_names.h"
 
 #define ANY CPLSLURM_CGROUP_NUMBER
-/* Each pass moves what the last one missed: processes may fork meanwhile. */
+/* Each pass moves what the last one missed, since processes may fork meanwhile. */
 #define EMPTY_PASSES 5
 #define SMALL_FILE 65536
-/* The mark of a step's directory in v2, where from 26.05 on the path has no job
- * id. Only root can set it. */
+/* This marks a step's directory in v2, where from 26.05 on the path has no job id.
+ * Only root can set it. */
 #define MARK "trusted.commplace.job"
 
-/* One of the comma-separated controllers before a colon is cpuset. */
+/* This tells whether one of the comma-separated controllers before a colon is
+ * cpuset. */
 static bool names_cpuset(const char *list)
 {
 	static const char name[] = "cpuset";
@@ -123,7 +124,8 @@ static int find_mount(enum cpltask_cgroup version, char *path, size_t size,
 	return rc ? cpl_fail(err, "no cpuset hierarchy is mounted") : 0;
 }
 
-/* The first that a pattern of a node fits below a mount; "" when there is none. */
+/* This finds the first path that a pattern of a node fits below a mount, or "" if
+ * there is none. */
 static void find_first(const char *mount, const char *pattern,
                        const char *node, char top[PATH_MAX])
 {
@@ -140,8 +142,8 @@ static void find_first(const char *mount, const char *pattern,
 	globfree(&paths);
 }
 
-/* Slurm's directory of a node's jobs below a mount: with several slurmds on a
- * host, else with one; "" when there is none. In v1 by user. */
+/* This is Slurm's directory of a node's jobs below a mount, either with several
+ * slurmds on a host or with one, or "" if there is none. In v1 it is by user. */
 static void find_top(enum cpltask_cgroup version, const char *mount,
                      const char *node, char top[PATH_MAX])
 {
@@ -163,8 +165,7 @@ static void mark_step(const char *task_dir, uint32_t job)
 
 	if (tail) {
 		*tail = '\0';
-		/* Where that fails, the step is not looked after, and that is
-		 * all. */
+		/* If this fails, only the care for the step after a crash is lost. */
 		(void)setxattr(step, MARK, text, (size_t)n, 0);
 	}
 	free(step);
@@ -181,7 +182,8 @@ static bool is_marked(const char *step_dir, uint32_t *job)
 	return sscanf(text, "%u", job) == 1;
 }
 
-/* Marked directories of steps of that name ("[0-9]*": all) below top. */
+/* This visits the marked directories of steps of that name ("[0-9]*": all) below
+ * top. */
 static void each_marked(const char *top, const char *name,
                         void (*call)(const char *dir, uint32_t job, void *arg),
                         void *arg)
@@ -294,7 +296,8 @@ static int write_file(const char *dir, const char *name, const char *text,
 	return rc;
 }
 
-/* The process's directory of the cpuset hierarchy; "" when in no step's. */
+/* This is the process's directory of the cpuset hierarchy, or "" if it is in no
+ * step's. */
 static int locate(pid_t pid, enum cpltask_cgroup *version,
                   char dir[2 * PATH_MAX], struct cpl_error *err)
 {
@@ -313,10 +316,8 @@ static int locate(pid_t pid, enum cpltask_cgroup *version,
 	return 0;
 }
 
-/*
- * The wanted nodes among those of a cpuset file of dir, as a list to be
- * free()d; NULL when there are none such: a node may have no memory at all.
- */
+/* This lists the wanted nodes among those of a cpuset file of dir, to be free()d.
+ * It returns NULL if there are none, since a node may have no memory at all. */
 static char *common_mems(const char *dir, const char *file,
                          hwloc_const_bitmap_t wanted)
 {
@@ -334,7 +335,8 @@ static char *common_mems(const char *dir, const char *file,
 	return list;
 }
 
-/* cpuset.mems of a task's directory, in v1 before cpuset.cpus. */
+/* This sets cpuset.mems of a task's directory, which in v1 comes before
+ * cpuset.cpus. */
 static int limit_mems(const char *dir, const char *step, const char *file,
                       hwloc_const_bitmap_t wanted, struct cpl_error *err)
 {
@@ -349,13 +351,13 @@ static int limit_mems(const char *dir, const char *step, const char *file,
 	return rc;
 }
 
-/* Confine the task in the directory that Slurm made for it. */
+/* This confines the task in the directory that Slurm made for it. */
 static int confine_made(const struct cpltask_confine *want, const char *dir,
                         const char *step, const char *mems,
                         struct cpl_error *err)
 {
-	/* Slurm gives it to the user, whose sub-directories it would then not
-	 * be able to remove. */
+	/* Slurm gives it to the user, whose sub-directories it could then not
+	 * remove. */
 	if (chown(dir, 0, 0))
 		return cpl_fail(err, "%s: %s", dir, strerror(errno));
 	if (write_file(dir, "cpuset.cpus", want->cpus, err))
@@ -509,7 +511,7 @@ void cpltask_cgroup_steps(const char *node,
 			const char *path = paths.gl_pathv[k];
 			const char *tail = path + strlen(top);
 
-			/* Slurm's own have those of their step. */
+			/* Slurm's own directories have the CPUs of their step. */
 			if (read_file(path, "cpuset.cpus", cpus, sizeof(cpus),
 			              NULL) ||
 			    !strcspn(cpus, "\n"))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file of a profile on a node, for a launch that could not carry what is
- * needed of it. slurmd holds locks over launches, so other threads look at
- * files, and a launch waits for them only as long as it may (patience); once
- * they hang, slurmd's later ones do not wait. The folder is the one of this node's commplace.conf: what
- * travels comes through a client, and slurmd is root.
+ * This reads the file of a profile on a node, for a launch that could not carry
+ * what is needed of it. slurmd holds locks over launches, so other threads look at
+ * files, and a launch waits for them only as long as it may (patience); once they
+ * hang, slurmd's later launches do not wait. The folder is the one of this node's
+ * commplace.conf, since what a launch carries comes through a client, and slurmd is
+ * root.
  */
 #include "commplace-config.h"
 
@@ -48,7 +49,7 @@ void cpltask_file_fini(void)
 	worker = NULL;
 }
 
-/* Reading commplace.conf; the request may outlive the launch that asked. */
+/* This reads commplace.conf; the request may outlive the launch that asked. */
 struct file_look {
 	struct cpl_request head;
 	char *path;
@@ -174,7 +175,7 @@ struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
 	int rc = 0;
 	struct cpl_store_query query = {
 	        .dir = site->dir,
-	        /* slurmctld has checked what it names. */
+	        /* slurmctld has checked the profile that it names. */
 	        .whom = own ? CPL_FOR_USER : CPL_FOR_US,
 	        .uid = launch->uid,
 	        .gid = launch->gid,

@@ -10,11 +10,12 @@
 #include "binding/binding.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* CPUs next to each GPU of hwloc's, in PCI order; n_pci < 0: not looked. */
+/* These are the CPUs next to each GPU that hwloc sees, in PCI order; n_pci < 0
+ * means not read yet. */
 static hwloc_bitmap_t *pci;
 static int n_pci = -1;
 
-/* The hardware tree that plans are made on has no devices. */
+/* The hardware tree for plans has no devices, so this loads another. */
 static int find_pci(void)
 {
 	hwloc_topology_t tree = NULL;
@@ -48,10 +49,8 @@ void cpltask_near_fini(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/*
- * What Slurm says comes first, since the numbers of the GPUs are its own. Where
- * it says nothing, its order is taken for that of the PCI bus.
- */
+/* What Slurm says comes first, since the numbers of the GPUs are its own. If it
+ * says nothing, its order is taken to be that of the PCI bus. */
 static hwloc_bitmap_t cpus_near(const struct cplslurm_gpus *gpus, int which)
 {
 	hwloc_bitmap_t near = NULL;
@@ -65,8 +64,8 @@ static hwloc_bitmap_t cpus_near(const struct cplslurm_gpus *gpus, int which)
 	return near;
 }
 
-/* CPUs near any of the task's GPUs; nothing when it is not known where one of
- * them is. */
+/* These are the CPUs near any of the task's GPUs, or none if it is not known where
+ * one of them is. */
 static hwloc_bitmap_t near_of_task(const struct cplslurm_gpus *gpus,
                                    hwloc_bitmap_t *near, int task)
 {

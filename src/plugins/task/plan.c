@@ -25,11 +25,9 @@ bool cpltask_counts_pretended(void)
 	return node.sockets * node.cores * node.threads != node.seen;
 }
 
-/*
- * The tree slurmd itself works with: this machine, or what HWLOC_SYNTHETIC or
- * HWLOC_XMLFILE says, or the configured counts. Loaded once; slurmd's own view
- * is not renewed either.
- */
+/* This is the tree that slurmd itself works with: this machine, or what
+ * HWLOC_SYNTHETIC or HWLOC_XMLFILE says, or the configured counts. It is loaded
+ * once, since slurmd's own view is not renewed either. */
 static hwloc_topology_t node_topology(struct cpl_error *err)
 {
 	struct cplslurm_node node = cplslurm_node();
@@ -49,7 +47,7 @@ static hwloc_topology_t node_topology(struct cpl_error *err)
 		topology = NULL;
 		return NULL;
 	}
-	/* hwloc takes this machine where the file it should read is gone. */
+	/* hwloc takes this machine if the file that it should read is gone. */
 	n = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
 	if (!*counts && n < node.seen) {
 		hwloc_topology_destroy(topology);
@@ -73,11 +71,9 @@ void cpltask_plan_fini(void)
 	cpltask_file_fini();
 }
 
-/*
- * The first of the profile's ranks that the step's tasks are: 0, but for a part
- * of a step over several components of a heterogeneous job that together are
- * the profile. -1 with err.
- */
+/* This is the first of the profile's ranks that the step's tasks are. It is 0
+ * except for a part of a step over several components of a heterogeneous job that
+ * together are the profile. It returns -1 with err. */
 static int64_t first_rank(const struct cplslurm_launch *launch,
                           const char *profile, int ranks, struct cpl_error *err)
 {
@@ -92,14 +88,14 @@ static int64_t first_rank(const struct cplslurm_launch *launch,
 	                profile, ranks, launch->ranks);
 }
 
-/* By what a step is to be bound. */
+/* A step is bound by this. */
 struct order {
 	struct cpl_launch told;   /* by slurmctld, else by the site */
 	const char *own;          /* profile that the step names, or NULL */
 	struct cpltask_site site; /* where a file is needed */
 };
 
-/* From a profile's file. */
+/* This comes from a profile's file. */
 static struct cpl_comm *file_traffic(const struct cplslurm_launch *launch,
                                      const struct order *o,
                                      struct cpl_error *err)
@@ -187,7 +183,8 @@ hwloc_bitmap_t cpltask_cpus_of_cores(const char *cores, struct cpl_error *err)
 	return set;
 }
 
-/* OS numbers of the CPUs that the credential gives the step on this node. */
+/* These are the CPUs, by OS numbers, that the credential gives the step on this
+ * node. */
 static hwloc_bitmap_t allowed_cpus(const struct cplslurm_launch *launch,
                                    struct cpl_error *err)
 {
@@ -212,10 +209,8 @@ static int count_cores(hwloc_topology_t tree, hwloc_const_cpuset_t allowed)
 	return n;
 }
 
-/*
- * Whole cores where there are enough of them; where a core's threads are CPUs
- * to Slurm and tasks share cores, threads.
- */
+/* It takes whole cores if there are enough of them, or threads if a core's threads
+ * are CPUs to Slurm and tasks share cores. */
 static void choose_slots(const struct cplslurm_launch *launch,
                          struct cpl_bind_request *bind)
 {
@@ -239,7 +234,8 @@ static void choose_slots(const struct cplslurm_launch *launch,
 	bind->ranks_per_core = launch->ranks_per_core;
 }
 
-/* One mask per task, "0x1,0x2"; free() it, NULL: memory. */
+/* This writes one mask per task, "0x1,0x2", to free(), or returns NULL when memory
+ * is out. */
 static char *write_masks(hwloc_bitmap_t *set, int n)
 {
 	char *masks = NULL;
@@ -318,14 +314,14 @@ done:
 	return rc;
 }
 
-/* 1, 0: the step is left to Slurm, -1 with err. The site is to be freed. */
+/* This returns 1, or 0 if the step is left to Slurm, or -1 with err. The caller
+ * frees the site. */
 static int find_order(const struct cplslurm_launch *launch, struct order *o,
                       struct cpl_error *err)
 {
 	const struct cplslurm_excerpt *sent = &launch->sent;
 
-	/* Otherwise a step that names a profile goes by the files of its
-	 * nodes. */
+	/* Otherwise a step that names a profile uses the files of its nodes. */
 	o->own = launch->profile;
 	if (sent->data &&
 	    cpl_launch_read(sent->data, sent->size, &o->told, err))

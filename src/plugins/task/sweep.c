@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A slurmstepd that is killed leaves its step's cgroups to nobody. A thread of
- * slurmd looks after the steps that were bound until they are over.
- */
+/* A slurmstepd that is killed leaves its step's cgroups behind. A thread of slurmd
+ * looks after the steps that were bound until they are over. */
 #include "commplace-config.h"
 
 #include "task_internal.h"
@@ -24,9 +22,10 @@
 #include "base/socket.h"
 
 #define PERIOD 5
-/* Looks in a row that found no slurmstepd: one may be starting or ending. */
+/* So many checks in a row must find no slurmstepd, since one may be starting or
+ * ending. */
 #define MISSES 2
-/* A prolog may take this long before there is a slurmstepd. */
+/* A prolog may take so long before there is a slurmstepd. */
 #define START_SECONDS 600
 
 /* Killed processes take a moment to die. What takes longer is left to the next
@@ -49,7 +48,8 @@ static bool running, quit;
 static struct step *step;
 static int n_steps;
 
-/* -1: there never was a socket, or it was removed; 0: nobody answers. */
+/* This returns -1 if there never was a socket or it was removed, and 0 if nobody
+ * answers. */
 static int slurmstepd_answers(const struct cplslurm_step_id *id)
 {
 	char path[PATH_MAX];
@@ -64,8 +64,8 @@ static int slurmstepd_answers(const struct cplslurm_step_id *id)
 	return 1;
 }
 
-/* The socket may have been removed under a slurmstepd that lives. Also when
- * that cannot be found out. */
+/* The socket may have been removed while its slurmstepd lives. This also returns
+ * true if that cannot be found out. */
 static bool slurmstepd_runs(const struct cplslurm_step_id *id)
 {
 	char wanted[CPLSLURM_STEP_TEXT], path[PATH_MAX], text[64];
@@ -125,7 +125,7 @@ static void kill_all(const char *dir)
 	fclose(in);
 }
 
-/* Kill what is in the tree and remove it, deepest first. */
+/* This kills what is in the tree and removes it, deepest first. */
 static void remove_tree(const char *dir, int depth)
 {
 	char path[PATH_MAX];
@@ -158,14 +158,14 @@ static void sweep_dir(char *dir, int above, void *arg)
 		s->left = true;
 		return;
 	}
-	/* Unless others use them. */
+	/* Directories above stay if others use them. */
 	for (; above; above--) {
 		*strrchr(dir, '/') = '\0';
 		rmdir(dir);
 	}
 }
 
-/* True when the step has no directory any more. */
+/* This returns true when the step has no directory any more. */
 static bool sweep(struct step *s)
 {
 	static const struct timespec pause = {.tv_nsec = DYING_MS * 1000000};
@@ -186,7 +186,7 @@ static bool sweep(struct step *s)
 	return !s->left;
 }
 
-/* True when there is nothing more to do for it. */
+/* This returns true when there is nothing more to do for it. */
 static bool look_after(struct step *s)
 {
 	int answers = slurmstepd_answers(&s->id);
@@ -196,11 +196,11 @@ static bool look_after(struct step *s)
 		s->missed = 0;
 		return false;
 	}
-	/* A socket that nobody answers was somebody's. */
+	/* If nobody answers at a socket, there was a slurmstepd. */
 	s->seen = s->seen || !answers;
 	if (++s->missed < MISSES)
 		return false;
-	/* Not seen and no socket: perhaps it is yet to come. */
+	/* If there was none and there is no socket, it may be yet to come. */
 	if (answers < 0 && !s->seen)
 		return time(NULL) - s->since > START_SECONDS;
 	return slurmstepd_runs(&s->id) ? false : sweep(s);

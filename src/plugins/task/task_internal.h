@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * task/commplace: in slurmd (from 24.05 on in slurmstepd), CPU masks of a step's
- * local tasks from the profile of the job; in slurmstepd, a cpuset cgroup for
- * each such task. What fails leaves the step to Slurm's own binding.
- */
+/* In slurmd (from 24.05 on in slurmstepd), task/commplace makes CPU masks of a
+ * step's local tasks from the profile of the job; in slurmstepd, it makes a cpuset
+ * cgroup for each such task. A failure leaves the step to Slurm's own binding. */
 /* Tests: * in test_task_*. */
 #ifndef CPL_TASK_INTERNAL_H
 #define CPL_TASK_INTERNAL_H
@@ -17,19 +15,20 @@
 #include "site/store.h"
 #include "slurmd.h"
 
-/* A variable from slurmd to slurmstepd, gone before the task starts: the user
- * left the binding to us. */
+/* This variable from slurmd to slurmstepd, which is gone before the task starts,
+ * says that the user left the binding to us. */
 #define CPLTASK_FREE "COMMPLACE_FREE"
-/* Likewise: the masks are ours. */
+/* This one says that the masks are ours. */
 #define CPLTASK_BOUND "COMMPLACE_BOUND"
-/* Likewise: NUMA nodes as masks, one per local task. Only with BindMemory. */
+/* This one has NUMA nodes as masks, one per local task, but only with BindMemory. */
 #define CPLTASK_MEMS "COMMPLACE_MEMS"
-/* For tasks of nodes whose CPUs are pretended: the masks, not enforced. */
+/* For tasks of nodes whose CPUs are not real, this has the masks, which are not
+ * enforced. */
 #define CPLTASK_PLAN "COMMPLACE_PLAN"
-/* For the task: the CPUs it was given, as a list. */
+/* For the task, this lists the CPUs that it was given. */
 #define CPLTASK_CPUS "COMMPLACE_CPUS"
 
-/* What this node's own commplace.conf says. */
+/* This node's own commplace.conf says this. */
 struct cpltask_site {
 	char *dir;        /* ProfileDir */
 	int64_t deadline; /* of the launch, for what follows */
@@ -38,19 +37,20 @@ struct cpltask_site {
 	char binder[CPL_LAUNCH_NAME_MAX + 1];
 };
 
-/* For a launch that needs a file, or a step that names a profile (own, else
- * NULL). Waits for launch->patience at most. 0, free site->dir; -1 with err. */
+/* This is for a launch that needs a file, or a step that names a profile (own, else
+ * NULL). It waits for launch->patience at most. It returns 0, and then free
+ * site->dir, or -1 with err. */
 int cpltask_site(const struct cplslurm_launch *launch, const char *own,
                  struct cpltask_site *out, struct cpl_error *err);
 
-/* The profile that a launch names but does not carry, or another one of the
- * folder that the step names (own) and its user may read. Waits until
- * site->deadline. A reference; NULL with err. */
+/* This returns the profile that a launch names but does not carry, or another one
+ * of the folder that the step names (own) and its user may read. It waits until
+ * site->deadline. It returns a reference, or NULL with err. */
 struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
                                  const struct cpltask_site *site,
                                  const struct cpl_launch *told,
                                  const char *own, struct cpl_error *err);
-/* End the threads, drop what was read. */
+/* This ends the threads and drops what was read. */
 void cpltask_file_fini(void);
 
 struct cpltask_plan {
