@@ -63,10 +63,10 @@ of_kind() {
 	SNAP_FREE=$(sorted "$hosts")
 	expect_place "$job" "$name"
 }
-# allocated JOB: its GRES, of all nodes
+# allocated JOB: its GRES on a node. Slurm has one line for neighbours that are alike.
 allocated() {
-	scontrol -d show job "$1" | grep -o ' GRES=[^ ]*' | sort | uniq -c |
-		tr -s ' ' | paste -sd' '
+	scontrol -d show job "$1" | grep -o ' GRES=[^ ]*' |
+		sed 's/(IDX[^)]*)//g' | sort -u | paste -sd' '
 }
 # The same job without a profile gets the same GRES on each node.
 as_stock() { # NAME OPTION...
@@ -75,14 +75,14 @@ as_stock() { # NAME OPTION...
 	scancel "$job"
 	stock=$(submit -n8 "$@")
 	wait_running "$stock" 60
-	is "$OURS" "$(allocated "$stock" | sed 's/(IDX[^)]*)//g')" "$name: as many as without a profile"
+	is "$OURS" "$(allocated "$stock")" "$name: as many as without a profile"
 	scancel "$stock"
 }
 try() { # NAME HOSTS OPTION...
 	local name=$1
 	snapshot
 	of_kind "$@" || return
-	OURS=$(allocated "$job" | sed 's/(IDX[^)]*)//g')
+	OURS=$(allocated "$job")
 	like "$OURS" "GRES=" "$name: it has them ($OURS)"
 	shift 2
 	as_stock "$name" "$@"
@@ -127,7 +127,8 @@ for node in n1 n7; do
 	scancel "$stock"
 done
 diag "of GPUs with shards Slurm gives as a whole:${lent:- none}"
-try "whole GPUs beside shards" "$(spaced "$slices,n4,n10,$mps")$lent" \
+snapshot
+of_kind "whole GPUs beside shards" "$(spaced "$slices,n4,n10,$mps")$lent" \
 	-N8 --gres=gpu:1
 cancel_all
 half=$(submit -N3 -n3 -w n0,n3,n6 --gres=gpu:3g.40gb:1)
