@@ -29,8 +29,7 @@ int campaign_print_json(const struct cmd *self, const struct campaign *c);
 
 /* Write the events of all policies to `events` as a table with tabs, and the
  * picture to `plot`; each may be NULL. 0, or -1 with err and neither where one
- * cannot be written.
- * */
+ * cannot be written. */
 int campaign_write(const struct campaign *c, const char *events,
                    const char *plot, struct cpl_error *err);
 

@@ -114,8 +114,7 @@ static int count_longer(const struct campaign *c, int policy, double *most)
 }
 
 /* What a policy makes worse than the first one does, though its jobs take less
- * time.
- * */
+ * time. */
 static void print_price(const struct campaign *c, int policy)
 {
 	const struct cpl_campaign_summary *s = &c->summary[policy];

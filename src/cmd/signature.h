@@ -83,8 +83,7 @@ int signature_store_make(const char *dir, struct cpl_error *err);
 
 /* Install a signature in a store. What came of it: "name", "ranks", "version"
  * and, where there was one before, "distance" from it; "lost_messages", if any.
- * NULL with err.
- * */
+ * NULL with err. */
 json_t *signature_put(const struct signature_options *o, const char *dir,
                       const char *name, struct cpl_signature *sig,
                       const char *from, struct cpl_error *err);

@@ -164,8 +164,7 @@ static void listen_at(const char *path)
 }
 
 /* See where StateDir is by now. Where the file system hangs, only this thread
- * waits.
- * */
+ * waits. */
 static void look(void)
 {
 	char dir[PATH_MAX - sizeof("/" CPL_ENGINE_SOCKET)], path[PATH_MAX];

@@ -22,8 +22,7 @@ static void forget_link(struct cpl_engine *engine)
 }
 
 /* This commplaced is gone, or of no use. The next one is tried after a delay,
- * which doubles each time.
- * */
+ * which doubles each time. */
 static void lose(struct cpl_engine *engine, const char *why)
 {
 	char text[160];
@@ -138,8 +137,7 @@ static void wait_until(struct cpl_engine *engine, int64_t end)
 
 /* The call after a late one spends up to half of its own time on waiting for
  * the late answer, so that an answer that is a little late costs the next jobs
- * nothing. The calls after that one do not wait.
- * */
+ * nothing. The calls after that one do not wait. */
 static void wait_for_late(struct cpl_engine *engine)
 {
 	if (!engine->late || engine->late_waited)

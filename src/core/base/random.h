@@ -84,8 +84,7 @@ uint64_t cpl_random_below(uint64_t seed, uint64_t stream, uint64_t counter,
  * about 1e-5; by basic arithmetic only, so that it is the same everywhere. */
 double cpl_random_exponential(uint64_t r);
 
-/* Fisher-Yates: shuffle item[0..n) by the draws (seed, stream, 0..n-2). O(n).
- * */
+/* Fisher-Yates: shuffle item[0..n) by the draws (seed, stream, 0..n-2). O(n). */
 void cpl_random_shuffle(int *item, int n, uint64_t seed, uint64_t stream);
 
 #endif

@@ -92,8 +92,7 @@ char *cpl_registry_names(const struct cpl_registry *registry, unsigned style,
                          cpl_entry_filter *takes, const void *context,
                          char *text, size_t size);
 
-/* All names into words[capacity], NULL-terminated, for cpl_suggest; how many.
- * */
+/* All names into words[capacity], NULL-terminated, for cpl_suggest; how many. */
 int cpl_registry_words(const struct cpl_registry *registry, const char **words,
                        int capacity);
 

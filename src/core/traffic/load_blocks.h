@@ -19,8 +19,7 @@ struct cpl_load_blocks *cpl_load_blocks_new(const struct cpl_network *net,
 void cpl_load_blocks_free(struct cpl_load_blocks *blocks);
 
 /* To be called when the bytes of a link, as cpl_times_links numbers them, have
- * changed. O(1).
- * */
+ * changed. O(1). */
 void cpl_load_blocks_changed(struct cpl_load_blocks *blocks, int64_t link);
 
 /*

@@ -64,8 +64,7 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
 const char *cpl_objective_name(enum cpl_objective objective);
 
 /* Compare two numbers, of which the smaller is better: -1, 0 (as good as the
- * same), 1.
- * */
+ * same), 1. */
 int cpl_objective_compare(double a, double b);
 
 /* The number that decides first. For the objectives of cpl_objective_of_whole

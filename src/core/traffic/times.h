@@ -162,8 +162,7 @@ struct cpl_times_rate {
 };
 
 /* Rates where the job was placed last; *n of them, valid until it is placed
- * again. O(1).
- * */
+ * again. O(1). */
 const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
                                              int64_t *n);
 /* Seconds over which the rates are: those of the run as stated, or else what
