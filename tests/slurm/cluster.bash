@@ -699,6 +699,33 @@ ranks() {
 	grep -E '^[0-9]+ ' "$1" | sort -n | cut -d' ' -f2 | paste -sd' '
 }
 
+# A batch script, steps.sh, that makes steps of 8 tasks when it is told to.
+cluster_steps_script() {
+	cat >"$CLUSTER/home/steps.sh" <<END
+#!/bin/bash
+while sleep 0.2; do
+	[ -e go.\$SLURM_JOB_ID ] || continue
+	rm go.\$SLURM_JOB_ID
+	srun -n8 --overlap sh -c '$PRINT_RANK' >ranks.new.\$SLURM_JOB_ID 2>&1
+	mv ranks.new.\$SLURM_JOB_ID ranks.\$SLURM_JOB_ID
+done
+END
+}
+# order_now JOB: hosts in rank order of a step that such a job makes now
+order_now() {
+	local file=$CLUSTER/home/ranks.$1
+	rm -f "$file"
+	as_user touch "go.$1"
+	stepped() { [ -e "$file" ]; }
+	wait_for 60 stepped
+	ranks "$file"
+}
+# load_of JOB: what of it is on record as running
+load_of() {
+	commplace status --state "$CLUSTER/state.json" >/dev/null 2>&1
+	jq -cS ".jobs[] | select(.id == $1)" "$CLUSTER/state.json"
+}
+
 # planned JOB: hosts in rank order as the decision has them
 planned() {
 	decision "$1" '.hosts as $h | [.rank_host[] | $h[.]] | join(" ")'

@@ -96,35 +96,14 @@ submit_jobs() {
 }
 
 # Long jobs whose load has to be in the background of all others.
-cat >"$CLUSTER/home/steps.sh" <<END
-#!/bin/bash
-while sleep 0.2; do
-	[ -e go.\$SLURM_JOB_ID ] || continue
-	rm go.\$SLURM_JOB_ID
-	srun -n8 --overlap sh -c '$PRINT_RANK' >ranks.new.\$SLURM_JOB_ID 2>&1
-	mv ranks.new.\$SLURM_JOB_ID ranks.\$SLURM_JOB_ID
-done
-END
-# order JOB: of ranks of a step that it makes now
-order() {
-	local file=$CLUSTER/home/ranks.$1
-	rm -f "$file"
-	as_user touch "go.$1"
-	stepped() { [ -e "$file" ]; }
-	wait_for 60 stepped
-	ranks "$file"
-}
+cluster_steps_script
 kept=$(submit -N3 -n8 --exclusive --comm-profile=ring8 steps.sh)
 moves=$(submit -N4 -n8 --exclusive --requeue --comm-profile=pairs8 steps.sh)
 wait_running "$kept"
 wait_running "$moves"
 plan=$(planned "$kept")
-is "$(order "$kept")" "$plan" "steps go by the plan"
-loads() {
-	commplace status --state "$CLUSTER/state.json" >/dev/null 2>&1
-	jq -cS ".jobs[] | select(.id == $kept)" "$CLUSTER/state.json"
-}
-before=$(loads)
+is "$(order_now "$kept")" "$plan" "steps go by the plan"
+before=$(load_of "$kept")
 like "$before" "$kept" "the job is on record as running"
 
 # Does the job run? Meanwhile nodes say now and then what runs on them: a slurmctld
@@ -143,10 +122,10 @@ begins() {
 as_before() {
 	local job
 	wait_for 30 cluster_nodes_up
-	is "$(loads)" "$before" "$1: loads on record are as before"
+	is "$(load_of "$kept")" "$before" "$1: loads on record are as before"
 	is "$(job_state "$kept")" RUNNING "$1: the long job runs on"
-	is "$(order "$kept")" "$plan" "$1: its steps go by its plan"
-	is "$(order "$moves")" "$(planned "$moves")" \
+	is "$(order_now "$kept")" "$plan" "$1: its steps go by its plan"
+	is "$(order_now "$moves")" "$(planned "$moves")" \
 		"$1: those of another by its own"
 	job=$(submit -N2 -n8 --exclusive --comm-profile=pairs8)
 	wait_for 60 begins "$job"

@@ -16,24 +16,7 @@ cluster_start
 cluster_signature pairs8 8 pairs
 cluster_signature ring8 8
 
-cat >"$CLUSTER/home/steps.sh" <<END
-#!/bin/bash
-while sleep 0.2; do
-	[ -e go.\$SLURM_JOB_ID ] || continue
-	rm go.\$SLURM_JOB_ID
-	srun -n8 --overlap sh -c '$PRINT_RANK' >ranks.new.\$SLURM_JOB_ID 2>&1
-	mv ranks.new.\$SLURM_JOB_ID ranks.\$SLURM_JOB_ID
-done
-END
-# order JOB: of ranks of a step that it makes now
-order() {
-	local file=$CLUSTER/home/ranks.$1
-	rm -f "$file"
-	as_user touch "go.$1"
-	stepped() { [ -e "$file" ]; }
-	wait_for 60 stepped
-	ranks "$file"
-}
+cluster_steps_script
 # Each job says where its ranks were. What its srun says for want of a slurmctld that
 # answers at once is no matter: the step comes.
 cat >"$CLUSTER/home/short.sh" <<END
@@ -56,16 +39,12 @@ submit_jobs() {
 	done >"$CLUSTER/submitted"
 	touch "$CLUSTER/all-submitted"
 }
-loads() {
-	commplace status --state "$CLUSTER/state.json" >/dev/null 2>&1
-	jq -cS ".jobs[] | select(.id == $1)" "$CLUSTER/state.json"
-}
 
 kept=$(submit -N3 -n8 --exclusive -o /dev/null --comm-profile=ring8 steps.sh)
 wait_running "$kept"
 plan=$(planned "$kept")
-before=$(loads "$kept")
-is "$(order "$kept")" "$plan" "steps of a long job go by its plan"
+before=$(load_of "$kept")
+is "$(order_now "$kept")" "$plan" "steps of a long job go by its plan"
 
 submit_jobs 3>&- 4>&- &
 submitter=$!
@@ -146,8 +125,8 @@ is "$(find "$CLUSTER/decisions/running" -name '[0-9]*.json' -printf '%f ')" \
 	"$kept.json " "the long job alone is on record as running"
 is "$(ls "$CLUSTER"/decisions/damaged 2>/dev/null)" "" "no record is damaged"
 is "$(find "$CLUSTER/decisions" -name '*.tmp*' | head -3)" "" "nor left half"
-is "$(loads "$kept")" "$before" "loads are as before"
-is "$(order "$kept")" "$plan" "steps of the long job go by its plan"
+is "$(load_of "$kept")" "$before" "loads are as before"
+is "$(order_now "$kept")" "$plan" "steps of the long job go by its plan"
 
 # What the next job sees, now and after slurmctld has begun from scratch.
 probe() {
@@ -164,7 +143,7 @@ cluster_restart_ctld
 ok $? "slurmctld begins from scratch"
 like "$now" "$kept" "the next job sees the long one"
 is "$(probe)" "$now" "and is decided as from scratch"
-is "$(loads "$kept")" "$before" "loads are as from scratch"
+is "$(load_of "$kept")" "$before" "loads are as from scratch"
 cancel_all
 cluster_check
 done_testing
