@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where Slurm keeps the processes of steps, below the mount of a hierarchy:
+ * Slurm keeps the processes of steps here, below the mount of a hierarchy:
  *
  *   v1   slurm[_NODE]/uid_UID/job_JOB/step_STEP/task_TASK
  *   v2   SLICE/[NODE_]slurmstepd.scope/job_JOB/step_STEP/user/task_TASK
  *
- * the node where a host has several slurmds. SLICE is system.slice, or from 25.11
- * on CgroupSlice of cgroup.conf. From 26.05 on v2 has the job's
- * SLUID, "s" and 13 letters and digits, in the place of job_JOB. TASK is of the
- * node in 22.05 and of the step since.
+ * NODE is there where a host has several slurmds. SLICE is system.slice, or from
+ * 25.11 on CgroupSlice of cgroup.conf. From 26.05 on v2 has the job's SLUID, "s" and
+ * 13 letters and digits, in the place of job_JOB. TASK counts tasks of the node in
+ * 22.05 and those of the step since.
  */
 #ifndef CPL_COMPAT_CGROUP_NAMES_H
 #define CPL_COMPAT_CGROUP_NAMES_H
 
 #define CPLSLURM_CGROUP_V1 "slurm"
 #define CPLSLURM_CGROUP_V1_NODE "slurm_%s"
-/* Patterns of glob(3). */
+/* These are patterns of glob(3). */
 #define CPLSLURM_CGROUP_V2 "*/slurmstepd.scope"
 #define CPLSLURM_CGROUP_V2_NODE "*/%s_slurmstepd.scope"
 
@@ -25,7 +25,7 @@
 #define CPLSLURM_CGROUP_V1_TASK "/task_"
 #define CPLSLURM_CGROUP_V2_TASK "/user/task_"
 
-/* Patterns of glob(3). */
+/* These are patterns of glob(3). */
 #define CPLSLURM_CGROUP_NUMBER "[0-9]*"
 #define CPLSLURM_CGROUP_SLUID "/s[0-9A-Z]*"
 

@@ -36,7 +36,7 @@ static const node_record_t *some_node(void)
 
 bool cplslurm_layout_is_ours(const job_record_t *job)
 {
-	/* The job first: what follows is read through it. */
+	/* The job is looked at first, since what follows is read through it. */
 	return job && cplslurm_is_ours(&job_layout, job) &&
 	       cplslurm_is_ours(&details, job->details) &&
 	       cplslurm_is_ours(&part, job->part_ptr) &&

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of our plugins slurm.conf names, and whether slurmctld is in charge. */
+/* This tells which of our plugins slurm.conf names and if slurmctld is in charge. */
 #include "ctld_internal.h"
 
 #include <string.h>
 
-/* Is commplace among these, with the type's prefix or without? */
+/* Tell whether commplace is in the list, with the type's prefix or without. */
 static bool names_us(const char *list, const char *prefix)
 {
 	static const char us[] = "commplace";
@@ -30,7 +30,7 @@ bool cplslurm_lays_out(void)
 
 bool cplslurm_takes_charge(void)
 {
-	/* Set when all is read, and cleared by a backup in its standby. */
+	/* slurmctld sets it when all is read; a backup in standby clears it. */
 	return &control_time && !control_time;
 }
 

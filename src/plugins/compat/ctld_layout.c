@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The ranks of a step over a whole job, where slurmctld would lay them out.
- * slurm_step_layout_create() of every series does the same: it ends the process
- * where memory is out for as many tasks as a user states, takes a block of
- * memory anew for each of a cyclic layout, and with -m plane it turns up to
- * 65,534 times on a full node, for ever on one of more than 65,535 tasks. Here
- * memory is by nodes only, and time by ranks.
- */
+/* This lays out the ranks of a step over a whole job as slurmctld would. Every
+ * series' own slurm_step_layout_create() ends the process where memory is out for as
+ * many tasks as a user states, takes new memory for each task of a cyclic layout,
+ * and with -m plane turns up to 65,534 times on a full node, for ever on one of more
+ * than 65,535 tasks. Here memory is by nodes only, and time by ranks. */
 #include "commplace-config.h"
 
 #include "ctld_internal.h"
 
 #include <stdlib.h>
 
-/* A step's nodes, while its ranks come to them. */
+/* This has a step's nodes while its ranks come to them. */
 struct filling {
-	uint16_t *room;  /* CPUs for tasks, at least 1 unless it is limited */
-	uint32_t *tasks; /* that it has got */
-	int n, left;     /* nodes, ranks without one */
-	bool full;       /* more on a node than it has room for */
+	uint16_t *room;  /* It counts tasks that fit, 0 only by a limit. */
+	uint32_t *tasks; /* It counts tasks that each has got. */
+	int n, left;     /* They count nodes, and ranks without one. */
+	bool full;       /* Nodes take more tasks than they have room for. */
 };
 
 static void give(struct filling *f, int node)
@@ -27,8 +24,8 @@ static void give(struct filling *f, int node)
 	f->left--;
 }
 
-/* A task to each node in turn, in order where there is one, that has room for its
- * round. */
+/* Give a task to each node in turn that has room for its round, in the given order
+ * where there is one. */
 static void in_turn(struct filling *f, const int *order)
 {
 	for (int round = 0; f->left; round++) {
@@ -46,7 +43,7 @@ static void in_turn(struct filling *f, const int *order)
 	}
 }
 
-/* One to each node, then node by node, then to all. */
+/* Give one to each node, then fill node by node, then go round all of them. */
 static void packed(struct filling *f)
 {
 	for (int i = 0; i < f->n && f->left; i++)
@@ -60,7 +57,7 @@ static void packed(struct filling *f)
 			give(f, i);
 }
 
-/* Up to plane tasks to a node at a time. */
+/* Give each node up to plane tasks at a time. */
 static void in_planes(struct filling *f, int plane)
 {
 	for (int i = 0; i < f->n && f->left; i++)
@@ -81,7 +78,7 @@ static void in_planes(struct filling *f, int plane)
 	}
 }
 
-/* Rank after rank to nodes in their order. */
+/* Give rank after rank to the nodes in their order. */
 static void one_after_another(const struct filling *f, const int *order,
                               int *rank_host)
 {
@@ -144,7 +141,7 @@ static int by_rank(const void *a, const void *b, void *node_ranks)
 	return x - y;
 }
 
-/* Nodes by the ranks that a topology plugin has given them, from 26.05 on. */
+/* Return the nodes by a topology plugin's ranks, which exist from 26.05 on. */
 static int *ordered(const struct cplslurm_spread *over)
 {
 	int *order = malloc((size_t)over->n * sizeof(*order));
@@ -188,8 +185,8 @@ static int fill(const struct cplslurm_spread *over, struct filling *f,
 	return 0;
 }
 
-/* CPUs of a node by tasks; --ntasks-per-node is sent as the size of a plane,
- * and counted in 16 bits. */
+/* Return how many tasks the CPUs of a node serve; --ntasks-per-node is sent as the
+ * size of a plane and counted in 16 bits. */
 static uint16_t room_on(const struct cplslurm_spread *over, int node)
 {
 	uint16_t each = over->cpus_per_task, room, most;
@@ -212,7 +209,7 @@ int cplslurm_lay_out(const struct cplslurm_spread *over, int ranks,
 	struct filling f = {.n = over->n, .left = ranks};
 	int rc = -1;
 
-	/* That one is by the hosts that each srun names. */
+	/* An arbitrary distribution goes by the hosts that each srun names. */
 	if (over->n < 1 || ranks < 1 ||
 	    (over->dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
 		return -1;
@@ -223,7 +220,7 @@ int cplslurm_lay_out(const struct cplslurm_spread *over, int ranks,
 			f.room[i] = room_on(over, i);
 		rc = fill(over, &f, rank_host);
 	}
-	/* Slurm counts them in 16 bits. */
+	/* Slurm counts a node's tasks in 16 bits. */
 	for (int i = 0; !rc && i < f.n; i++)
 		if (f.tasks[i] > UINT16_MAX)
 			rc = -1;
@@ -232,7 +229,6 @@ int cplslurm_lay_out(const struct cplslurm_spread *over, int ranks,
 	return rc;
 }
 
-/* A user's own distribution, as the job states it. */
 bool cplslurm_own_distribution(uint32_t dist)
 {
 	uint32_t base = dist & SLURM_DIST_STATE_BASE;

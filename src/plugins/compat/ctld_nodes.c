@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Free CPUs of nodes, as select/cons_tres counts them for a job. */
+/* This counts the free CPUs of nodes as select/cons_tres does for a job. */
 #include "select_hooks.h"
 
-/* Cores that the job keeps for the system itself (--core-spec). */
+/* Tell whether the job keeps cores for the system itself (--core-spec). */
 static bool specializes(const job_record_t *job_ptr)
 {
 	return (slurm_conf.conf_flags & CONF_FLAG_ASRU) &&
 	       job_ptr->details->core_spec != NO_VAL16;
 }
 
-/* One of WHOLE_NODE_, which are bits in later series. */
+/* Tell whether the job is exclusive in this way; later series have bits for it. */
 static bool exclusive_for(const job_record_t *job_ptr, uint8_t kind)
 {
 #if CPLSLURM_SERIES < 2405
@@ -19,7 +19,7 @@ static bool exclusive_for(const job_record_t *job_ptr, uint8_t kind)
 #endif
 }
 
-/* Nodes that nobody else uses. */
+/* Tell whether the job wants nodes that nobody else uses. */
 static bool whole_nodes(const job_record_t *job_ptr)
 {
 	return exclusive_for(job_ptr, WHOLE_NODE_REQUIRED) ||
@@ -41,8 +41,8 @@ static uint32_t threads_of(const node_record_t *node_ptr)
 	return node_ptr->tpc ? node_ptr->tpc : 1;
 }
 
-/* CPUs that the job may use of each core: hints, --threads-per-core,
- * --ntasks-per-core. As common_cpus_per_core of cons_common. */
+/* Count the CPUs of each core that the job may use by hints, --threads-per-core and
+ * --ntasks-per-core, as common_cpus_per_core of cons_common does. */
 static uint32_t cpus_per_core(const job_record_t *job_ptr,
                               const node_record_t *node_ptr)
 {
@@ -71,7 +71,7 @@ static uint32_t free_cores(const job_record_t *job_ptr,
 		return node_ptr->cpus_efctv > used
 		               ? (node_ptr->cpus_efctv - used) / threads
 		               : 0;
-	/* In place of the node's own; of an idle node. */
+	/* The job's core_spec replaces the node's; only idle nodes have any free. */
 	spec = job_ptr->details->core_spec;
 	if (spec & CORE_SPEC_THREAD)
 		spec = ((spec & ~(uint32_t)CORE_SPEC_THREAD) + threads - 1) /
@@ -80,7 +80,7 @@ static uint32_t free_cores(const job_record_t *job_ptr,
 	                                           : 0;
 }
 
-/* How many CPUs the memory that is left serves; UINT32_MAX: any number. */
+/* Return how many CPUs the memory that is left serves, UINT32_MAX for any number. */
 static uint32_t memory_cpus(const job_record_t *job_ptr,
                             const node_record_t *node_ptr, uint64_t used)
 {
@@ -123,7 +123,7 @@ static uint32_t cpus_on(const struct cplslurm_test *test,
 	return MIN(cpus, limit);
 }
 
-/* Does the node belong to the job's user, or its MCS label? */
+/* Tell whether the node belongs to the job's user, or to its MCS label. */
 static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
 {
 	if (exclusive_for(job_ptr, WHOLE_NODE_USER))
@@ -133,16 +133,16 @@ static bool owned(const job_record_t *job_ptr, const node_record_t *node_ptr)
 	       !strcmp(node_ptr->mcs_label, job_ptr->mcs_label);
 }
 
-/* slurmctld's own bits of sched_weight: nodes that must be booted come last,
- * before them those outside a FLEX reservation. */
+/* These bits of sched_weight are slurmctld's own: nodes that must be booted come
+ * last, and before them those outside a FLEX reservation. */
 #define MUST_BOOT (UINT64_C(1) << 41)
 #define OUTSIDE_FLEX (UINT64_C(1) << 40)
-/* Below the weight: cons_tres's own, by where a node's GPUs are. */
+/* The bits below the weight are cons_tres's, by where a node's GPUs are. */
 #define WEIGHT_SHIFT 8
 
-/* In the order in which cons_tres fills nodes. The main scheduler sets
- * sched_weight before it asks, the backfill does not: what can be told of a
- * node itself is looked at, so that both get the same answer. */
+/* Rank nodes in the order in which cons_tres fills them. The main scheduler sets
+ * sched_weight before it asks, the backfill does not, so what can be told of a node
+ * itself is looked at and both get the same answer. */
 static uint64_t rank_of(const job_record_t *job_ptr,
                         const node_record_t *node_ptr)
 {

@@ -10,7 +10,7 @@ void cplslurm_tell_recording(job_record_t *job_ptr)
 {
 	static const struct {
 		const char *name, *as;
-		size_t max; /* longer ones are of no use to who reads them */
+		size_t max; /* Its reader has no use for longer ones. */
 	} what[] = {
 	        {"COMM_RECORD", "SLURM_SPANK_COMM_RECORD",
 	         CPL_PROFILE_NAME_MAX},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Ranks: the layout at the start of a job, and of its steps. */
+/* This lays out ranks when a job starts, and those of its steps. */
 #include "ctld_internal.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "mapping/rank_order.h"
 #include "signature/signature.h"
 
-/* Only the first this many bytes of our text go into AdminComment. */
+/* AdminComment gets no more bytes of our text than these. */
 #define COMMENT_MAX 768
 
 int *cplslurm_nodes(const bitstr_t *bitmap, int *n)
@@ -37,8 +37,8 @@ int64_t cplslurm_job_id(const job_record_t *job)
 	return cplslurm_layout_is_ours(job) ? job->job_id : 0;
 }
 
-/* A longer one is the name of nothing, and was never checked: our sbatch sends
- * none, job_submit refuses it. */
+/* A longer name names nothing and was never checked: our sbatch sends none, and
+ * job_submit refuses it. */
 static const char *brief(const char *option)
 {
 	return option && strlen(option) <= CPL_PROFILE_NAME_MAX ? option : NULL;
@@ -129,7 +129,7 @@ const char **cplslurm_hosts(int *n)
 	return name;
 }
 
-/* In place of the text that job_submit left, or after what others wrote. */
+/* Write text in place of what job_submit left, or after what others wrote. */
 static void comment(job_record_t *job_ptr, const char *text)
 {
 	static const char mark[] = "commplace:";
@@ -159,7 +159,7 @@ bool cplslurm_keeps_order(const job_record_t *job_ptr)
 	       !cplslurm_lays_out();
 }
 
-/* As squeue shows the id of an element of an array or a part of a het job. */
+/* Write the id of an array's element or a het job's component as squeue does. */
 static const char *shown_as(const job_record_t *job_ptr, char *text,
                             size_t size)
 {
@@ -185,11 +185,9 @@ int cplslurm_supply(job_details_t *details, const char *name, const char *value)
 	return 0;
 }
 
-/*
- * A job that its user gave none of our options: its sruns can mark
- * distributions that nobody stated, but have yet to be told that it is ours.
- * Slurm gives variables to a component of a heterogeneous job by other names.
- */
+/* A job without our options has sruns that can mark distributions that nobody
+ * stated, but have yet to be told that it is ours. Components of a heterogeneous job
+ * are left out, since Slurm gives them variables by other names. */
 static void ask_for_marks(job_record_t *job_ptr)
 {
 	const char *offer =
@@ -247,7 +245,7 @@ void cplslurm_tell(job_record_t *job_ptr,
 		comment(job_ptr, notice->text);
 }
 
-/* The job whose script has the order; NULL: there is none. */
+/* Return the job whose script has the order, NULL where there is none. */
 static job_record_t *script_of(const job_record_t *job_ptr)
 {
 	job_record_t *first = (job_record_t *)job_ptr;
@@ -288,7 +286,7 @@ static void unset(job_details_t *details, const char *name)
 	}
 }
 
-/* So many bytes of the text. 0, or -1: memory is out. */
+/* Set name to so many bytes of the text. Return 0, or -1 where memory is out. */
 static int set(job_details_t *details, const char *name, const char *text,
                size_t length)
 {
@@ -323,12 +321,12 @@ void cplslurm_give_order(job_record_t *job_ptr, const char *order)
 		if (length && set(script->details, name[i], text, length))
 			failed = true;
 	}
-	/* A part of it is none. */
+	/* A part of an order is no order, so that all are taken back. */
 	for (int i = 0; failed && i < CPL_RANK_ORDER_PARTS; i++)
 		unset(script->details, name[i]);
 }
 
-/* Does the step keep its order, since its user stated a distribution? */
+/* Tell whether the step keeps its order, since its user stated a distribution. */
 static bool keeps_order(const step_record_t *step_ptr)
 {
 	const slurm_step_layout_t *layout = step_ptr->step_layout;
@@ -338,7 +336,7 @@ static bool keeps_order(const step_record_t *step_ptr)
 	case SLURM_DIST_BLOCK:
 		break;
 	case SLURM_DIST_CYCLIC:
-		/* srun's own choice for a task per node. */
+		/* srun itself chooses this for a task per node. */
 		if (layout->task_cnt > layout->node_cnt)
 			return true;
 		break;
@@ -355,7 +353,7 @@ static bool keeps_order(const step_record_t *step_ptr)
 	return cplslurm_states_distribution(step_ptr->submit_line);
 }
 
-/* Does it have ranks of its own, and a place for what travels? */
+/* Tell whether it has ranks of its own and a place for what travels. */
 static bool is_step(const step_record_t *step_ptr)
 {
 	const slurm_step_layout_t *layout = step_ptr->step_layout;

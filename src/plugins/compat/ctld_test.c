@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * select_p_job_test: cons_tres is asked again with the bitmap narrowed to the
+/* In select_p_job_test cons_tres is asked again with the bitmap narrowed to the
  * nodes of our choice, and with the original arguments if that fails. Slurm's
  * allocator ends the process when memory is out, so what is ours comes from
- * malloc().
- */
+ * malloc(). */
 #include "select_hooks.h"
 
 #include <stdlib.h>
@@ -70,7 +68,7 @@ int cplslurm_answer(const struct cplslurm_test *test, const char *why)
 	return test->rc;
 }
 
-/* The nodes of a bitmap in order, into host[] if there is one. */
+/* List the bitmap's nodes in order in host[], if there is one, and count them. */
 static int listed(const struct cplslurm_test *test, int *host)
 {
 	int n = 0;
@@ -81,8 +79,8 @@ static int listed(const struct cplslurm_test *test, int *host)
 	return n;
 }
 
-/* A WILL_RUN that the job does not notice: accounting limits go by the nodes
- * that it leaves in the job's record. */
+/* Ask WILL_RUN unnoticed by the job: accounting limits go by the nodes that it
+ * leaves in the job's record. */
 static int ask_unnoticed(const struct cplslurm_test *test)
 {
 #if CPLSLURM_SERIES < 2411
@@ -115,7 +113,7 @@ static int ask_beside(const struct cplslurm_test *test)
 	return ask_unnoticed(&stock);
 }
 
-/* cons_tres on exactly these nodes. */
+/* Ask cons_tres for exactly these nodes. */
 static bool ask_for_nodes(void *arg, const int *host, int n)
 {
 	struct cplslurm_test *test = arg, ours = *test;
@@ -123,7 +121,7 @@ static bool ask_for_nodes(void *arg, const int *host, int n)
 	bit_clear_all(test->bitmap);
 	for (int i = 0; i < n; i++)
 		bit_set(test->bitmap, host[i]);
-	/* All of them, or it is not the placement that was evaluated. */
+	/* All of them are needed, or it is not the placement that was evaluated. */
 	ours.min_nodes = ours.req_nodes = (uint32_t)n;
 	/* A first pass must not preempt what the stock answer would spare. */
 	ours.preemptees = NULL;
@@ -140,7 +138,7 @@ static bool ask_for_nodes(void *arg, const int *host, int n)
 	return true;
 }
 
-/* Its number of tasks says how many of them a node must hold. */
+/* Tell whether the number of tasks says how many of them a node must hold. */
 static bool tasks_shape_nodes(const job_details_t *details)
 {
 	return cplslurm_stated(details->ntasks_per_tres) ||
@@ -180,7 +178,7 @@ static int stock(void *arg, int *host)
 	struct cplslurm_test *test = arg;
 
 	test->rc = cplslurm_ask(test);
-	/* Nodes that others have to be driven from are not had now. */
+	/* Nodes that are free only after preemption are not had now. */
 	return test->rc == SLURM_SUCCESS && test->job->job_resrcs
 	               ? listed(test, host)
 	               : 0;
@@ -206,8 +204,8 @@ static int compare(void *arg, int *host)
 	return n;
 }
 
-/* Wishes about nodes that only the stock plugin, or the topology plugin behind
- * it, knows how to serve. */
+/* Return which wish about nodes only the stock plugin, or the topology plugin behind
+ * it, knows how to serve, or NULL. */
 static const char *stock_reason(const job_record_t *job_ptr)
 {
 	const job_details_t *details = job_ptr->details;

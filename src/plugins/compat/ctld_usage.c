@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What jobs have of nodes, as select/cons_tres counts it. */
+/* This counts what jobs have of nodes as select/cons_tres does. */
 #include "select_hooks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Slurm's own counts cost a pass over all nodes and their GRES, and have a lock
- * of their own in later series, which not every caller of job_test holds.
- * Cores that jobs share count once; those of suspended jobs are free, their
- * memory is not.
- *
- * Counted from all jobs once, then kept as jobs begin and end, so that a call
- * of job_test costs what its nodes are, however many jobs wait or run.
- */
+/* Slurm's own counts cost a pass over all nodes and their GRES, and in later series
+ * have a lock that not every caller of job_test holds. Cores that jobs share count
+ * once; those of suspended jobs are free, but their memory is not. All jobs are
+ * counted once, then each as it begins or ends, so that a call of job_test costs
+ * what its nodes are, however many jobs wait or run. */
 struct counted {
 	uint32_t id;
-	bool cores; /* those, too: it is not suspended */
+	bool cores; /* The cores count, too, as it is not suspended. */
 };
 
 static struct {
 	bool known;
 	int n_nodes;
 	size_t *first;  /* [node] its cores are held[first[node]] ... */
-	uint16_t *held; /* jobs on each core */
+	uint16_t *held; /* It counts jobs on each core. */
 	struct cplslurm_usage now;
 	struct counted *job; /* [n_jobs] in id order */
 	int n_jobs, max_jobs;
@@ -39,7 +35,7 @@ void cplslurm_usage_forget(void)
 	memset(&kept, 0, sizeof(kept));
 }
 
-/* Where a job is, or would be. */
+/* Return the index where a job is, or would be. */
 static int job_index(uint32_t id)
 {
 	int low = 0, high = kept.n_jobs;
@@ -60,16 +56,14 @@ static bool is_counted(int at, uint32_t id)
 	return at < kept.n_jobs && kept.job[at].id == id;
 }
 
-/* The cores of one of a job's nodes in the bitmap of all that it has. */
+/* These are the cores of one of a job's nodes in the bitmap of all that it has. */
 struct node_cores {
-	uint32_t group, of_group; /* nodes of one kind, this one among them */
-	int first, n;             /* 0: it is not told */
+	uint32_t group, of_group; /* It is node of_group in a group of one kind. */
+	int first, n;             /* n is 0 where it is not told. */
 };
 
-/*
- * Those of the job's next node. Slurm's own functions begin at the first group
- * for each node, and what they answer where there is none is an index.
- */
+/* Go to the cores of the job's next node. Slurm's own functions begin at the first
+ * group for each node, and what they answer where there is none is an index. */
 static void next_node_cores(const job_resources_t *got, struct node_cores *part)
 {
 	part->first += part->n;
@@ -88,8 +82,8 @@ static void next_node_cores(const job_resources_t *got, struct node_cores *part)
 		part->n = 0;
 }
 
-/* One job more or less on the cores that it has of a node. False: that cannot
- * be right. */
+/* Count one job more or less on the cores that it has of a node. Return false where
+ * that cannot be right. */
 static bool turn_cores(const job_resources_t *got, int node,
                        const struct node_cores *part, int by)
 {
@@ -121,7 +115,7 @@ static bool turn_memory(uint64_t megabytes, int node, int by)
 	return true;
 }
 
-/* One job more or less; false: what is kept is not right (any more). */
+/* Count one job more or less. Return false where what is kept is not right. */
 static bool turn(const job_record_t *job, bool cores, int by)
 {
 	job_resources_t *got = job->job_resrcs;
@@ -199,7 +193,7 @@ void cplslurm_usage_ended(const job_record_t *job)
 	        (size_t)(kept.n_jobs - at) * sizeof(*kept.job));
 }
 
-/* One that completes has given all back to select/cons_tres. */
+/* A completing job has given all back to select/cons_tres and does not count. */
 static int count_job(void *x, void *arg)
 {
 	const job_record_t *job = x;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By its program: no record of the daemon is ours. */
+/* The daemon's program has said that none of its records is ours. */
 static bool refused;
 
 #define BUILT_FOR "commplace: built for Slurm " SLURM_VERSION_STRING
@@ -20,7 +20,7 @@ int cplslurm_layout_probe(const char *program, const struct cpl_field *field,
 	int found = cpl_debuginfo_check(program, field, n, &err);
 	char path[PATH_MAX];
 
-	/* "/proc/self/exe" says nothing to who reads the log. */
+	/* "/proc/self/exe" says nothing to whoever reads the log. */
 	if (realpath(program, path))
 		program = path;
 	if (found < 0) {

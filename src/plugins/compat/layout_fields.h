@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Every field of Slurm's structures that this folder uses: X(type, field). From
- * these lists come the offsets and sizes that the plugins were compiled with,
- * and that a daemon is compared with (layout.h). What a file begins to use goes
- * into its list, next to the fields of the same structure.
- */
+/* These lists name every field of Slurm's structures that this folder uses, as
+ * X(type, field). From them come the offsets and sizes that the plugins were
+ * compiled with, and that a daemon is compared with (layout.h). What a file begins
+ * to use goes into its list, next to the fields of the same structure. */
 #ifndef CPL_COMPAT_LAYOUT_FIELDS_H
 #define CPL_COMPAT_LAYOUT_FIELDS_H
 
 #include "series.h"
 
-/* Only in some series. */
+/* These fields are in some series only. */
 #if CPLSLURM_SERIES < 2302
 #define FIELDS_2205(X, type, field) X(type, field)
 #else
@@ -34,7 +32,7 @@
 #define FIELDS_FROM_2605(X, type, field) X(type, field)
 #endif
 
-/* Of slurmctld: select, switch and job_submit. */
+/* slurmctld has these, for select, switch and job_submit. */
 #define CPLSLURM_CTLD_FIELDS(X)                                                \
 	X(job_record_t, account)                                               \
 	X(job_record_t, admin_comment)                                         \
@@ -166,7 +164,7 @@
 	CPLSLURM_BOTH_FIELDS(X)                                                \
 	CPLSLURM_RESERVATION_FIELDS(X)
 
-/* Of slurmctld, slurmd and slurmstepd. */
+/* slurmctld, slurmd and slurmstepd have these. */
 #define CPLSLURM_BOTH_FIELDS(X)                                                \
 	X(dynamic_plugin_data_t, data)                                         \
 	X(slurm_step_id_t, job_id)                                             \
@@ -195,7 +193,7 @@
 #define CPLSLURM_RESERVATION_FIELDS(X) X(resv_exc_t, exc_cores)
 #endif
 
-/* Of slurmd and slurmstepd. */
+/* slurmd and slurmstepd have these. */
 #define CPLSLURM_NODE_FIELDS(X)                                                \
 	CPLSLURM_BOTH_FIELDS(X)                                                \
 	X(launch_tasks_request_msg_t, accel_bind_type)                         \
@@ -252,7 +250,7 @@
 	FIELDS_FROM_2405(X, slurm_cred_arg_t, switch_step)
 #endif
 
-/* Of slurmstepd. */
+/* slurmstepd has these. */
 #define CPLSLURM_STEPD_FIELDS(X)                                               \
 	X(stepd_step_rec_t, batch)                                             \
 	X(stepd_step_rec_t, cpu_bind)                                          \

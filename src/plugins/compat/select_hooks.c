@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The hooks that Slurm calls. What is not ours goes to the stock plugin.
- */
+/* Slurm calls these hooks. What does not concern us goes to the stock plugin. */
 #include "select_hooks.h"
 
 #include "layout.h"
 #include "select_internal.h"
 
-/*
- * Slurm loads all select plugins until 24.11, and 109 is the stock one's. 110
- * was select/cray_aries with OTHER_CONS_TRES: the numbers that clients know as
- * "cons_tres" are needed for core reservations. Later only SelectType is
- * loaded, and slurmctld compares with 109.
- */
+/* Until 24.11 Slurm loads all select plugins, and 109 is the stock one's number.
+ * Number 110 was that of select/cray_aries with OTHER_CONS_TRES: core reservations
+ * need one of those that clients know as "cons_tres". Later series load SelectType
+ * only, and their slurmctld compares its number with 109. */
 #if CPLSLURM_SERIES < 2505
 const uint32_t plugin_id = 110;
 #else
@@ -23,7 +19,7 @@ const char plugin_name[] = "commplace: placement by communication, on top of "
 const char plugin_type[] = "select/cons_tres_commplace";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 
-/* Slurm declares the hooks by name only, in its table of symbols. */
+/* Slurm names the hooks in its table of symbols and declares them nowhere. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #define PASS(name, result, parameters, arguments)                              \
@@ -143,11 +139,11 @@ int select_p_reconfigure(void)
 	int rc = cplslurm_stock.reconfigure();
 
 	cplslurm_usage_forget();
-	/* Also for a changed partition or debug flag: those that bring another
-	 * slurm.conf go through node_init. */
+	/* Slurm calls this for a changed partition or debug flag, too; changes that
+	 * bring another slurm.conf go through node_init. */
 	cplselect_nodes_changed();
 #if CPLSLURM_SERIES >= 2302
-	/* The last thing of a start, when the jobs are known. */
+	/* This is the last call of a start, when the jobs are known. */
 	if (&job_list && job_list)
 		cplselect_restore(job_list);
 #endif
@@ -155,7 +151,7 @@ int select_p_reconfigure(void)
 }
 
 #if CPLSLURM_SERIES < 2505
-/* Now and then, and when slurmctld ends or gives way to another. */
+/* Slurm calls this now and then, and when slurmctld ends or gives way to another. */
 int select_p_state_save(char *dir)
 {
 	if (cplslurm_is_leaving())

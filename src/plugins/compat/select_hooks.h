@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The hooks of a select plugin by series of Slurm, which has declared them in no
- * header since 23.11: X(name, result, parameters, arguments) for the symbol
- * select_p_<name>. From these lists come the table of the stock plugin's
- * functions, the names that are looked up in it, and the functions that only
- * pass on.
- */
+/* Here are the hooks of a select plugin by series of Slurm, which has declared them
+ * in no header since 23.11: X(name, result, parameters, arguments) is for the symbol
+ * select_p_<name>. From these lists come the table of the stock plugin's functions,
+ * the names that are looked up in it, and the functions that only pass on. */
 #ifndef CPL_COMPAT_SLURM_SELECT_HOOKS_H
 #define CPL_COMPAT_SLURM_SELECT_HOOKS_H
 
 #include "ctld_internal.h"
 
-/* What job_test has behind its lists of preemptees: reservations' cores, and
- * from 24.11 on the times of a test for later. */
+/* Behind its lists of preemptees job_test has reservations' cores, and from 24.11 on
+ * the times of a test for later. */
 #if CPLSLURM_SERIES < 2302
 #define CPLSLURM_TEST_TAIL bitstr_t *reserved
 #define CPLSLURM_TEST_TAIL_ARGS reserved
@@ -24,7 +21,7 @@
 #define CPLSLURM_TEST_TAIL_ARGS reserved, will_run
 #endif
 
-/* In all series; ours do more than to pass on. */
+/* All series have these, and ours do more than pass on. */
 #define CPLSLURM_SELECT_OWN(X)                                                 \
 	X(node_init, int, (void), ())                                          \
 	X(job_test, int,                                                       \
@@ -46,8 +43,8 @@
 	  (job, indefinitely))                                                 \
 	X(reconfigure, int, (void), ())
 
-/* Until 24.11, where the switch plugin has no hook for it that is called
- * always. */
+/* This is ours until 24.11, where the switch plugin has no hook for it that is
+ * always called. */
 #if CPLSLURM_SERIES < 2505
 #define CPLSLURM_SELECT_SAVE(X) X(state_save, int, (char *dir), (dir))
 #else
@@ -59,7 +56,7 @@
 	X(select_nodeinfo_set_all, int, (void), ())                            \
 	X(select_nodeinfo_set, int, (job_record_t * job), (job))
 
-/* Until 24.11. */
+/* Slurm has these until 24.11. */
 #define PASS_2411(X)                                                           \
 	X(state_restore, int, (char *dir), (dir))                              \
 	X(step_finish, int, (step_record_t * step, bool killing),              \
@@ -80,11 +77,11 @@
 	  (enum select_plugindata_info what, job_record_t * job, void *data),  \
 	  (what, job, data))
 
-/* Ours, too, where there is no switch/commplace. */
+/* This is ours, too, where there is no switch/commplace. */
 #define START(X) X(step_start, int, (step_record_t * step), (step))
 
-/* Until 24.11, too; in 22.05 a step's data travels by them, see
- * select_jobinfo.c. */
+/* Slurm has these until 24.11, too. In 22.05 they are ours, and a step's data
+ * travels by them, see select_jobinfo.c. */
 #define STEPS(X)                                                               \
 	X(job_init, int, (cplslurm_list * jobs), (jobs))                       \
 	X(step_pick_nodes, bitstr_t *,                                         \
@@ -139,7 +136,7 @@
 #define CPLSLURM_SELECT_STEPS(X)
 #else
 #define CPLSLURM_SELECT_PASS(X) PASS_ALL(X)
-/* Ours, too, but of no step. */
+/* This is ours, too, but it is about no step. */
 #define CPLSLURM_SELECT_STEPS(X)                                               \
 	X(job_mem_reduce, void, (job_record_t * job), (job))
 #endif
@@ -156,11 +153,10 @@ struct cplslurm_select {
 	CPLSLURM_SELECT_HOOKS(CPLSLURM_FIELD)
 };
 
-/* The stock plugin's functions; valid after cplslurm_stock_load. */
+/* These are the stock plugin's functions, valid after cplslurm_stock_load. */
 extern struct cplslurm_select cplslurm_stock;
 
-/* Before 24.05: lay out a step, and in 22.05 have its jobinfo carry what
- * travels. */
+/* Before 24.05, lay out a step, and in 22.05 have its jobinfo carry what travels. */
 void cplslurm_attach(step_record_t *step);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * 22.05: a step's select_jobinfo carries the excerpt of the job's profile: slurmctld
- * answers srun with it, srun launches with it, slurmd hands it to
- * task/commplace. Jobs have none, and slurmctld keeps none; nor has
- * select/cons_tres such data, and ours is never given to it.
- */
+/* In 22.05 a step's select_jobinfo carries the excerpt of the job's profile:
+ * slurmctld answers srun with it, srun launches with it, slurmd hands it to
+ * task/commplace. Jobs have none, and slurmctld keeps none. select/cons_tres has no
+ * such data, and ours is never given to it. */
 #include "select_hooks.h"
 
 #include "select_internal.h"
@@ -20,7 +18,7 @@
 
 #if CPLSLURM_SERIES < 2302
 
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* as for all hooks */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* Slurm declares no hooks. */
 
 #define MAGIC 0x43504a49
 
@@ -121,7 +119,7 @@ int select_p_select_jobinfo_unpack(select_jobinfo_t **jobinfo, buf_t *buffer,
 	*jobinfo = NULL;
 	if (unpackmem_ptr(&data, &size, buffer) != SLURM_SUCCESS)
 		return SLURM_ERROR;
-	/* What a client or an old state says is nothing to slurmctld. */
+	/* slurmctld needs nothing of what a client or an old state says. */
 	if (!size || size > CPL_LAUNCH_MAX_BYTES || running_in_slurmctld())
 		return SLURM_SUCCESS;
 	copy = malloc(size);
@@ -163,7 +161,7 @@ void cplslurm_attach(step_record_t *step)
 
 #else
 
-/* Srun is sent none of it, see series.h. */
+/* srun is sent nothing of the data here, see series.h. */
 void cplslurm_attach(step_record_t *step)
 {
 	struct cpl_engine_layout out;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The series of Slurm, and where in this folder what differs between them
- * stands. CPLSLURM_SERIES is 2411 for 24.11; a micro release never matters
- * here, its headers are what is compiled against. To add one, see
+ * This table has the series of Slurm, and where in this folder what differs between
+ * them stands. CPLSLURM_SERIES is 2411 for 24.11; a micro release never matters
+ * here, since its headers are what is compiled against. To add a series, see
  * doc/adding-a-slurm-series.md.
  *
  *                     22.05 23.11 24.05 24.11 25.05 25.11 26.05 26.11
@@ -32,9 +32,9 @@
  * offsets and sizes are the compiler's, from the headers at hand, and are
  * compared with a daemon's own when it loads a plugin (layout.h).
  *
- * The files: daemon.h, ctld.h, slurmd.h, cgroup_names.h, slurm_share.h and
- * spank_options.h are for the rooms above; *_hooks.c are what Slurm calls, by plugin; slurm_compat*
- * and ctld_internal.h are Slurm's own structures, for this folder only.
+ * The rooms above may include daemon.h, ctld.h, slurmd.h, cgroup_names.h,
+ * slurm_share.h and spank_options.h. Slurm calls *_hooks.c, by plugin. slurm_compat*
+ * and ctld_internal.h open Slurm's own structures, for this folder only.
  */
 #ifndef CPL_COMPAT_SERIES_H
 #define CPL_COMPAT_SERIES_H

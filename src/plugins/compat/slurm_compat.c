@@ -32,8 +32,8 @@ LOG(error)
 LOG(info)
 LOG(debug)
 
-/* slurm_xlator.h and the allocator macros leave these alone, but Slurm's
- * x-versions would end the process when memory is out. */
+/* The functions below do without Slurm's x-versions, which end the process when
+ * memory is out. */
 
 const char *cplslurm_env(char *const *env, uint32_t n, const char *name)
 {
@@ -176,12 +176,12 @@ bool cplslurm_marks(char *const *env, uint32_t n)
 {
 	const char *value = cplslurm_env(env, n, CPLSLURM_MARKS);
 
-	/* There the mark would change the layout, so that there is none. */
+	/* With CR_PACK_NODES the mark would change the layout, so there is none. */
 	return !(slurm_conf.select_type_param & CR_PACK_NODES) && value &&
 	       !strcmp(value, CPLSLURM_MARKS_MADE);
 }
 
-/* srun's options, as getopt(3) has the short ones. */
+/* These are srun's short options, as getopt(3) has them. */
 static const char short_options[] = "A:B:C:D:EF:G:HI::J:K::L:M:N:OQS:T:VW:XZ"
                                     "b:c:d:e:hi:k::lm:n:o:p:q:r:st:uvw:x:";
 static const char without_value[] =
@@ -193,7 +193,7 @@ static const char without_value[] =
         "spread-job test-only unbuffered use-min-nodes usage "
         "verbose version whole x11";
 
-/* Is the word behind "--name" its value? */
+/* Tell whether the word behind "--name" is its value. */
 static bool long_takes_next(const char *name, size_t n)
 {
 	if (memchr(name, '=', n))
@@ -207,7 +207,7 @@ static bool long_takes_next(const char *name, size_t n)
 	return true;
 }
 
-/* The same for a word of letters; *found: one of them is m. */
+/* Do the same for a word of letters, and set *found where one of them is m. */
 static bool short_takes_next(const char *letter, size_t n, bool *found)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -223,7 +223,7 @@ static bool short_takes_next(const char *letter, size_t n, bool *found)
 
 bool cplslurm_states_distribution(const char *line)
 {
-	bool found = false, value = true; /* the first word is srun itself */
+	bool found = false, value = true; /* The first word is srun itself. */
 
 	while (line && *line && !found) {
 		size_t n = strcspn(line, " ");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Slurm's structures inside slurmctld, for select, switch and job_submit. Data
- * that only slurmctld has is weak: select plugins are loaded by slurmd and by
- * client commands, too.
- */
+/* These are Slurm's structures inside slurmctld, for select, switch and job_submit.
+ * Data that only slurmctld has is weak, as slurmd and client commands load select
+ * plugins, too. */
 #ifndef CPL_COMPAT_SLURM_COMPAT_CTLD_H
 #define CPL_COMPAT_SLURM_COMPAT_CTLD_H
 
@@ -27,14 +25,15 @@ typedef struct job_details job_details_t;
 #define CONF_FLAG_ASRU CTL_CONF_ASRU
 #endif
 
-/* The end of job_submit's job_modify. */
+/* These parameters end those of job_submit's job_modify. */
 #if CPLSLURM_SERIES < 2302
 #define CPLSLURM_MODIFY_TAIL uint32_t submit_uid
 #else
 #define CPLSLURM_MODIFY_TAIL uint32_t submit_uid, char **message
 #endif
 
-/* The planes that a job's tasks are dealt to its nodes in, where -m says so. */
+/* Return the size of the planes in which tasks are dealt to nodes, where -m states
+ * it. */
 static inline uint16_t cplslurm_plane_size(const job_details_t *details)
 {
 #if CPLSLURM_SERIES < 2405
@@ -44,7 +43,7 @@ static inline uint16_t cplslurm_plane_size(const job_details_t *details)
 #endif
 }
 
-/* In slurmctld's programs, but not in the public libslurm's. */
+/* slurmctld's programs have these, but the public libslurm has not. */
 extern int node_record_count __attribute__((weak));
 extern node_record_t **node_record_table_ptr __attribute__((weak));
 extern cplslurm_list *job_list __attribute__((weak));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Slurm's structures inside slurmd and slurmstepd, below slurmd.h. */
+/* These are Slurm's structures inside slurmd and slurmstepd, below slurmd.h. */
 #ifndef CPL_COMPAT_SLURM_COMPAT_SLURMD_H
 #define CPL_COMPAT_SLURM_COMPAT_SLURMD_H
 
@@ -22,33 +22,33 @@
 #include "src/slurmd/slurmd/slurmd.h"
 #include "src/slurmd/slurmstepd/slurmstepd_job.h"
 
-/* As layout_fields.h names it. */
+/* layout_fields.h names it so. */
 typedef struct job_option_info job_option_info_t;
 
-/* Gone in 24.05. */
+/* Slurm has no such bit from 24.05 on. */
 #if CPLSLURM_SERIES >= 2405
 #define CPU_BIND_RANK 0
 #endif
 
-/* Of switch/commplace, which has no other use of its number and its mark. */
+/* switch/commplace has this number and this mark, and no other use of them. */
 #define CPLSLURM_SWITCH_ID 0x4350
 #define CPLSLURM_SWITCH_MAGIC 0x43505349
 
-/* What Slurm hands switch/commplace back: of a job, or of a step. */
+/* Slurm hands this back to switch/commplace for a job or for a step. */
 struct cplslurm_switch {
 	uint32_t magic, size;
-	void *data;   /* ours, malloc(); NULL: none */
-	void *theirs; /* the wrapped plugin's; NULL: none */
+	void *data;   /* It is ours by malloc(), or NULL. */
+	void *theirs; /* It is the wrapped plugin's, or NULL. */
 };
 
-/* Drop what slurmctld sent, where slurmd hands it on. */
+/* Drop what slurmctld sent, where slurmd hands the request on. */
 void cplslurm_sent_drop(launch_tasks_request_msg_t *req);
 
-/* A request as the rooms above have it. False: it has no ranks of its own
- * here. */
+/* Fill out with the request as the rooms above have it. Return false where it has no
+ * ranks of its own here. */
 bool cplslurm_launch(const launch_tasks_request_msg_t *req, uint32_t node_id,
                      struct cplslurm_launch *out);
-/* The step and its user only, of any request. */
+/* Return only the step, or its user, of any request. */
 struct cplslurm_step_id cplslurm_step_id(const slurm_step_id_t *id);
 void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
                           uint32_t *gid);

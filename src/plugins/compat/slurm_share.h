@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What select/cons_tres_commplace offers to job_submit/commplace and
- * switch/commplace in the same slurmctld, so that there is one engine: an
- * exported table, which they look up by its name. All are taken only from the
- * same build.
- */
+/* select/cons_tres_commplace offers this to job_submit/commplace and
+ * switch/commplace in the same slurmctld, so that there is one engine: an exported
+ * table that they look up by its name and take only from the same build. */
 #ifndef CPL_COMPAT_SLURM_SHARE_H
 #define CPL_COMPAT_SLURM_SHARE_H
 
@@ -17,24 +14,25 @@
 #define CPLSLURM_SHARE_NAME "cplslurm_share_3"
 
 struct cplslurm_share {
-	char version[32];           /* PACKAGE_VERSION */
-	size_t submission, verdict; /* sizes */
-	/* NULL before slurmctld has configured the select plugin. */
+	char version[32];           /* It is PACKAGE_VERSION. */
+	size_t submission, verdict; /* They are sizes. */
+	/* It returns NULL before slurmctld has configured the select plugin. */
 	struct cpl_engine *(*engine)(void);
 	void (*submit)(struct cpl_engine *engine,
 	               const struct cpl_submission *submission,
 	               struct cpl_verdict *verdict);
-	/* As cplselect_step. */
+	/* This is cplselect_step. */
 	bool (*step)(struct cplslurm_step *step, struct cpl_engine_layout *out);
-	/* As cplselect_handover. */
+	/* This is cplselect_handover. */
 	unsigned char *(*handover)(const struct job_record *job, size_t limit,
 	                           size_t *size);
-	/* As cplselect_drain. */
+	/* This is cplselect_drain. */
 	void (*drain)(void);
 };
 
-/* Of the select plugin that slurmctld has loaded, which *handle (dlclose() it)
- * keeps; NULL: it is not ours, or of another build, which is logged. */
+/* Return the table of the select plugin that slurmctld has loaded and *handle keeps
+ * (dlclose() it), or NULL where it is not ours or of another build, which is
+ * logged. */
 const struct cplslurm_share *cplslurm_share_find(void **handle);
 
 #define CPLSLURM_SHARE_INIT(get, lay_out, hand_over, end)                      \

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The node, and the launch of a step on it, as slurmd and slurmstepd have them.
- * All that Slurm's structures hold of it is known below this header only.
- */
+/* This is the node, and the launch of a step on it, as slurmd and slurmstepd have
+ * them. Only the files below this header know what Slurm's structures hold of it. */
 #ifndef CPL_COMPAT_SLURMD_H
 #define CPL_COMPAT_SLURMD_H
 
@@ -13,111 +11,107 @@
 
 #include "daemon.h"
 
-/* What Slurm's configuration says of this node. */
+/* Slurm's configuration says this of the node. */
 struct cplslurm_node {
 	const char *name;
-	int sockets, cores, threads; /* cores per socket, threads per core */
-	int cpus;                    /* that jobs can have */
-	int seen;                    /* CPUs that slurmd's hwloc sees */
+	int sockets, cores, threads; /* Cores are per socket, threads per core. */
+	int cpus;                    /* Jobs can have so many. */
+	int seen;                    /* slurmd's hwloc sees so many CPUs. */
 };
 struct cplslurm_node cplslurm_node(void);
 
-/* A step, and which component of a heterogeneous job's (-1: it has none). */
+/* This is a step, and its component of a heterogeneous job (-1: it has none). */
 struct cplslurm_step_id {
 	uint32_t job, step;
 	int64_t component;
 };
 
-/* As Slurm writes it in its logs. */
+/* Write the step as Slurm writes it in its logs, and return text. */
 #define CPLSLURM_STEP_TEXT 64
 const char *cplslurm_step_text(const struct cplslurm_step_id *id,
                                char text[CPLSLURM_STEP_TEXT]);
-/* The name of its cgroups behind "step_": "0", in a heterogeneous job "0+1". */
+/* Name its cgroups behind "step_": "0", or "0+1" in a heterogeneous job. */
 void cplslurm_step_dir(const struct cplslurm_step_id *id,
                        char text[CPLSLURM_STEP_TEXT]);
-/* What such a name says of step and component. False: it is none. */
+/* Read step and component from such a name. Return false where it is none. */
 bool cplslurm_step_of_dir(const char *dir, struct cplslurm_step_id *id);
-/* The title of its slurmstepd's process: a string that it begins with. */
+/* Write a string that the title of its slurmstepd's process begins with. */
 void cplslurm_step_title(const struct cplslurm_step_id *id,
                          char text[CPLSLURM_STEP_TEXT]);
-/* The path of its slurmstepd's socket; -1: longer than the room. */
+/* Write its slurmstepd's socket's path. Return 0, or -1 where it has no room. */
 int cplslurm_step_socket(const struct cplslurm_step_id *id, char *path,
                          size_t size);
 /* Remove what a slurmstepd that was killed has left in slurmd's spool folder:
  * its socket and its hardware tree. */
 void cplslurm_step_remove(const struct cplslurm_step_id *id);
 
-/* What slurmctld sent along with a launch (binding/launch.h). */
+/* slurmctld sent this along with a launch (binding/launch.h). */
 struct cplslurm_excerpt {
 	const void *data;
 	uint32_t size;
 };
 
-/* A step's launch on this node. What it points to is the request's. */
+/* This is a step's launch on this node. What it points to is the request's. */
 struct cplslurm_launch {
 	struct cplslurm_step_id id;
-	uint32_t node; /* of the step's, from 0 */
-	int ranks, tasks; /* of the step, of this node */
+	uint32_t node; /* It is the index among the step's. */
+	int ranks, tasks; /* They are the step's, and this node's. */
 	const uint32_t *task_id; /* [tasks] */
-	/* The step is a part of one over several components of a heterogeneous
-	 * job, of all_ranks, the first of which is first_rank. */
+	/* The step is a part of one over several components of a heterogeneous job.
+	 * That one has all_ranks, and this part begins at first_rank. */
 	bool is_part;
 	uint32_t all_ranks, first_rank;
 
 	uid_t uid;
 	gid_t gid;
-	const uint32_t *gids; /* [n_gids], of its user */
+	const uint32_t *gids; /* [n_gids], groups of its user */
 	uint32_t n_gids;
 
-	const char *profile;   /* that it asks for, unchecked; NULL */
-	const char *partition; /* NULL: not known */
+	const char *profile;   /* The step asks for it, unchecked, or it is NULL. */
+	const char *partition; /* It is NULL where not known. */
 	int cpus_per_task;
-	/* 0: not stated. */
+	/* They are 0 where not stated. */
 	int ranks_per_core, ranks_per_socket;
-	bool one_thread; /* of each core, at most */
+	bool one_thread; /* At most one of each core is used. */
 	bool overcommit;
-	bool thread_spec; /* the job has specialised threads */
+	bool thread_spec; /* The job has specialised threads. */
 
-	struct cplslurm_excerpt sent; /* data NULL: nothing was */
-	const void *request;          /* Slurm's */
-	/* Milliseconds that it may wait for files: slurmd holds locks over it,
-	 * for slurmstepd nobody waits but its own step. */
+	struct cplslurm_excerpt sent; /* Its data is NULL if nothing was. */
+	const void *request;          /* It is Slurm's own. */
+	/* The launch may wait for files so many milliseconds: slurmd holds locks
+	 * over it, but for slurmstepd only its own step waits. */
 	int patience;
 };
 
-/* Cores of the node that the step may use here, "0-3", to be freed with free();
- * NULL: none, or memory. */
+/* Return the node's cores that the step may use here, "0-3", to be freed, or NULL
+ * where there are none or memory is out. */
 char *cplslurm_allowed_cores(const struct cplslurm_launch *launch);
-/* The CPUs of such cores by the numbers of the operating system, likewise. */
+/* Return the CPUs of such cores by the operating system's numbers, likewise. */
 char *cplslurm_cpus_of_cores(const char *cores);
 
-/* GPUs of this node in Slurm's order, and which of them tasks may use. */
+/* These are this node's GPUs in Slurm's order, and which of them tasks may use. */
 struct cplslurm_gpus {
 	int n;
-	char **cores; /* [n] Cores= of gres.conf, "0-3"; NULL: not said */
+	char **cores; /* [n], Cores= of gres.conf, "0-3" or NULL */
 	int n_tasks;
-	bool *bound; /* [n_tasks * n] row per local task */
+	bool *bound; /* [n_tasks * n], a row per local task */
 };
 
-/*
- * The GPUs that Slurm will bind each local task of a launch to, as
- * --gpu-bind, --gpus-per-task and --ntasks-per-gpu say: with "single", to one
- * after the other of the step's; with "closest", to those nearby, so that all
- * of the step's are in the row. 1 and out made; 0: tasks are not bound to
- * GPUs; -1: out of memory.
- */
+/* Tell the GPUs that Slurm will bind each local task of a launch to, by --gpu-bind,
+ * --gpus-per-task and --ntasks-per-gpu: with "single" to one after the other of the
+ * step's; with "closest" to those nearby, so that the row has all of the step's.
+ * Return 1 with out made, 0 where tasks are not bound to GPUs, or -1 where memory is
+ * out. */
 int cplslurm_gpus(const struct cplslurm_launch *launch,
                   struct cplslurm_gpus *out);
 void cplslurm_gpus_free(struct cplslurm_gpus *gpus);
 
-/* Is this slurmd itself? */
+/* Tell whether this is slurmd itself. */
 bool cplslurm_in_slurmd(void);
 
-/*
- * From a plugin's init(): call start in the process that slurmd becomes, where
- * threads may be made: slurmd loads its plugins before it goes into the
- * background. Not called in slurmstepd and other programs.
- */
+/* In a plugin's init(), have start called in the process that slurmd becomes, where
+ * threads may be made: slurmd loads its plugins before it goes into the background.
+ * It is not called in slurmstepd and other programs. */
 void cplslurm_when_daemon(void (*start)(void));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slurmd itself: its node, its process, its names of steps. */
+/* This is slurmd itself: its node, its process and its names of steps. */
 #include "slurm_compat_slurmd.h"
 
 #include <hwloc.h>
@@ -25,8 +25,8 @@ struct cplslurm_node cplslurm_node(void)
 	};
 }
 
-/* The threads of a core, by slurmd's map of the CPUs that it sees. -1: memory.
- */
+/* Add the threads of a core by slurmd's map of the CPUs that it sees. Return -1
+ * where memory is out. */
 static int add_core(hwloc_bitmap_t cpus, int core)
 {
 #if CPLSLURM_SERIES < 2311
@@ -44,8 +44,8 @@ static int add_core(hwloc_bitmap_t cpus, int core)
 	return rc;
 }
 
-/* As xcpuinfo_abs_to_mac(), which keeps the sizes that it has seen first: after
- * a change of the node it reads behind the map, and without one it divides by
+/* This replaces xcpuinfo_abs_to_mac(), which keeps the sizes that it has seen first:
+ * after a change of the node it reads behind the map, and without one it divides by
  * 0. */
 char *cplslurm_cpus_of_cores(const char *cores)
 {
@@ -177,7 +177,7 @@ void cplslurm_when_daemon(void (*start)(void))
 {
 	if (!cplslurm_in_slurmd() || !conf->spooldir)
 		return;
-	/* From 23.11 on it is in the background by then. */
+	/* From 23.11 on slurmd is in the background by then. */
 	if (!conf->daemonize || CPLSLURM_SERIES >= 2311) {
 		start();
 		return;

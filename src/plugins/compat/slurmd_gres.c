@@ -8,21 +8,21 @@
 #include "src/common/pack.h"
 
 #define MAX_GPUS 1024
-/* Characters of --tres-bind: a list is read for each task, and Slurm has no
- * limit for a step's. */
+/* It limits the characters of --tres-bind: the list is read for each task, and Slurm
+ * has no limit for a step's. */
 #define MAX_OPTION 1024
-/* Of a record: cores, links, name, type, unique id. */
+/* A record's texts are cores, links, name, type and unique id. */
 #define GRES_TEXTS 5
 
 enum how { CLOSEST, SINGLE, PER_TASK, MAP, MASK };
 
 struct options {
 	enum how how;
-	unsigned long number; /* tasks per GPU, GPUs per task */
+	unsigned long number; /* It counts tasks per GPU or GPUs per task. */
 	const char *list;
 };
 
-/* As gres.c reads it. False: tasks are bound to no GPU. */
+/* Read options as gres.c does. Return false where tasks are bound to no GPU. */
 static bool read_options(const launch_tasks_request_msg_t *req,
                          struct options *options)
 {
@@ -61,7 +61,7 @@ static bool read_options(const launch_tasks_request_msg_t *req,
 }
 
 struct held {
-	int n; /* GPUs of the node; 0: the step has none */
+	int n; /* It counts the node's GPUs; 0: the step has none. */
 	bool gpu[MAX_GPUS];
 };
 
@@ -85,7 +85,7 @@ static int add_bits(void *x, void *arg)
 	return 0;
 }
 
-/* Numbers of the step's GPUs here, at most MAX_GPUS; *n of the node. */
+/* List the numbers of the step's GPUs here, MAX_GPUS at most; *n is the node's. */
 static int step_gpus(slurm_cred_t *cred, int *gpu, int *n)
 {
 	cplslurm_list *job = NULL, *step = NULL;
@@ -104,7 +104,7 @@ static int step_gpus(slurm_cred_t *cred, int *gpu, int *n)
 	return count;
 }
 
-/* Slurm has them in a list of its own, and in what slurmd registers with. */
+/* Slurm has the cores in a list of its own, and in what slurmd registers with. */
 static int read_cores(struct cplslurm_gpus *out)
 {
 	buf_t *buffer = init_buf(BUF_SIZE);
@@ -141,7 +141,7 @@ unpack_error:
 	return rc;
 }
 
-/* The task's word of "0,2*3,1", again from the start when there are more. */
+/* Return the task's word of "0,2*3,1", which begins again when tasks are more. */
 static unsigned long word_of(const char *list, int task)
 {
 	long left = task, all = 0;
@@ -165,7 +165,7 @@ static unsigned long word_of(const char *list, int task)
 static void bind_task(const struct options *options, int task, const int *gpu,
                       int count, bool *bound)
 {
-	/* With ConstrainDevices numbers are those among the step's. */
+	/* With ConstrainDevices numbers count among the step's GPUs. */
 	bool local = gres_use_local_device_index();
 	bool listed = options->how == MAP || options->how == MASK;
 	unsigned long value = listed ? word_of(options->list, task) : 0;
@@ -188,7 +188,7 @@ static void bind_task(const struct options *options, int task, const int *gpu,
 		bound[gpu[k]] = is;
 		found += is;
 	}
-	/* Slurm takes the first. */
+	/* Slurm takes the first GPU then. */
 	if (!found)
 		bound[gpu[0]] = true;
 }

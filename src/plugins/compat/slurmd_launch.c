@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A launch request as the rooms above have it. */
+/* This reads from a launch request what the rooms above need of it. */
 #include "layout.h"
 #include "slurm_compat_slurmd.h"
 
@@ -8,7 +8,7 @@
 
 #if CPLSLURM_SERIES < 2302
 
-#define PATIENCE 500 /* in slurmd */
+#define PATIENCE 500 /* slurmd holds locks while it waits. */
 
 static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 {
@@ -37,12 +37,12 @@ void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
 
 #else
 
-#define PATIENCE 2000 /* in slurmstepd */
+#define PATIENCE 2000 /* Only the step's own slurmstepd waits. */
 
 static struct cplslurm_layout credential = CPLSLURM_LAYOUT(slurm_cred_arg_t);
 
-/* slurm_cred_get_args() locks also where it has nothing to give: who frees the
- * credential would wait for ever. */
+/* slurm_cred_get_args() locks even where it has nothing to give, so the lock is
+ * always given back: else whoever frees the credential would wait for ever. */
 static slurm_cred_arg_t *open_credential(const launch_tasks_request_msg_t *req)
 {
 	return req->cred ? slurm_cred_get_args(req->cred) : NULL;
@@ -67,7 +67,7 @@ static struct cplslurm_excerpt sent(const launch_tasks_request_msg_t *req)
 	dynamic_plugin_data_t *step =
 	        arg && cplslurm_is_ours(&credential, arg) ? arg->switch_step
 	                                                  : NULL;
-	/* Only slurmstepd unpacks it, by the plugin that is SwitchType. */
+	/* Only slurmstepd unpacks this, by the plugin that SwitchType names. */
 	const struct cplslurm_switch *info =
 	        step && slurm_conf.switch_type &&
 	                        !strcmp(slurm_conf.switch_type,

@@ -11,7 +11,7 @@ bool cplslurm_spank_register(spank_t sp, const char *name, const char *usage,
                              int (*take)(int number, const char *value,
                                          int remote))
 {
-	/* Slurm copies it. */
+	/* Slurm copies the option. */
 	struct spank_option option = {
 	        .name = (char *)name,
 	        .arginfo = "NAME",
@@ -32,7 +32,7 @@ bool cplslurm_spank_is_batch(spank_t sp)
 	       step == SLURM_BATCH_SCRIPT;
 }
 
-/* Where the program has it: Slurm's own do. */
+/* It is weak, since only Slurm's own programs have it. */
 extern slurm_conf_t slurm_conf __attribute__((weak));
 
 bool cplslurm_spank_default_is_no_pack(void)

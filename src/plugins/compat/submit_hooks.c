@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hooks of job_submit/commplace: Slurm's job description to the engine's,
- * and its verdict back. */
+/* These hooks of job_submit/commplace turn Slurm's job description into the
+ * engine's, and its verdict back. */
 #include "ctld_internal.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ extern int fini(void)
 	return SLURM_SUCCESS;
 }
 
-/* As if the user had given the flag: slurmctld, and, as another variable, the
- * batch script's environment, from which steps take it. */
+/* Act as if the user had given the flag, for slurmctld and, by another variable, for
+ * the batch script's environment, from which steps take it. */
 static void attach(job_desc_msg_t *job, const char *variable, const char *as,
                    const char *value)
 {
@@ -56,7 +56,7 @@ static void attach(job_desc_msg_t *job, const char *variable, const char *as,
 		error("job_submit/commplace: out of memory");
 }
 
-/* Ranks of the job as far as they are known now, or 0. */
+/* Return the job's ranks as far as they are known now, or 0. */
 static int64_t ranks_of(const job_desc_msg_t *job)
 {
 	if (job->num_tasks != NO_VAL)
@@ -80,7 +80,7 @@ static void imply_ranks(const job_desc_msg_t *job, struct cpl_submission *s)
 	s->max_implied = range ? job->max_nodes : job->min_nodes;
 }
 
-/* In place of xstrfmtcat(), which ends slurmctld where memory is out. */
+/* This replaces xstrfmtcat(), which ends slurmctld where memory is out. */
 static void comment(job_desc_msg_t *job, const char *text)
 {
 	const char *old = job->admin_comment ? job->admin_comment : "";
@@ -101,8 +101,8 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 		*message = cplslurm_copy(verdict->message);
 	if (verdict->attach)
 		attach(job, "COMM_PROFILE", "COMM_PROFILE", verdict->attach);
-	/* What the SPANK plugin has of a script's job where it was no option;
-	 * other jobs get it when they begin, see cplslurm_tell_recording. */
+	/* The SPANK plugin has this of a script's job where it was no option; other
+	 * jobs get it when they begin, see cplslurm_tell_recording. */
 	if (verdict->record)
 		attach(job, "COMM_RECORD", "SLURM_SPANK_COMM_RECORD",
 		       verdict->record);
@@ -114,13 +114,13 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 	return verdict->refused ? EINVAL : SLURM_SUCCESS;
 }
 
-/* One of several is not chosen yet. */
+/* Where there are several names, Slurm has yet to choose one. */
 static const char *only_one(const char *list)
 {
 	return list && !strchr(list, ',') ? list : NULL;
 }
 
-/* A stated number; of a range it is known when the job is scheduled. */
+/* Return a stated number; of a range it is known when the job is scheduled. */
 static int nodes_of(const job_desc_msg_t *job)
 {
 	bool range = job->max_nodes != NO_VAL && job->max_nodes &&

@@ -3,15 +3,15 @@
 
 #include <stdio.h>
 
-/* Of a node: what a kernel can be built for. */
+/* Linux can be built for so many CPUs of a node. */
 #define MOST_CPUS 8192
 
-/* What says how many tasks a node gets; numbers that are not stated are 0. */
+/* These say how many tasks a node gets; numbers that are not stated are 0. */
 struct planes {
 	uint32_t dist;
 	uint16_t plane, per_node;
 	uint32_t tasks, min_nodes, max_nodes;
-	uint32_t cpus; /* that it has at least; 0 with --overcommit */
+	uint32_t cpus; /* The job has so many at least; 0 with --overcommit. */
 };
 
 static void take32(uint32_t *number, uint32_t stated)
@@ -39,7 +39,7 @@ static struct planes of_submission(const job_desc_msg_t *job)
 	struct planes p = {
 	        .dist = job->task_dist,
 	        .plane = job->plane_size,
-	        /* slurmctld asks for one for each task. */
+	        /* slurmctld asks for a CPU for each task. */
 	        .cpus = job->overcommit == NO_VAL8 ? UINT32_MAX : 0,
 	};
 
@@ -72,7 +72,7 @@ static struct planes of_change(const job_desc_msg_t *job,
 	};
 
 	take_description(&p, job);
-	/* More tasks do not make it ask for more. */
+	/* More tasks do not make the job ask for more. */
 	take32(&p.cpus, job->min_cpus);
 	if (details->overcommit)
 		p.cpus = 0;

@@ -15,7 +15,7 @@ const char plugin_type[] = "switch/commplace";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 const uint32_t plugin_id = CPLSLURM_SWITCH_ID;
 
-/* Slurm declares the hooks by name only, in its table of symbols. */
+/* Slurm names the hooks in its table of symbols and declares them nowhere. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #define HOOK CPLSLURM_SWITCH_HOOK
@@ -72,8 +72,8 @@ static void *their(const void *info)
 	return info ? ((const info_t *)info)->theirs : NULL;
 }
 
-/* What is wrapped is packed apart, under its number as Slurm has it, so that
- * who does not wrap it skips it. */
+/* The wrapped plugin's data is packed apart, under its number as Slurm has it, so
+ * that whoever does not wrap it skips it. */
 static void pack(const info_t *info, buf_t *buffer, uint16_t version,
                  void (*pack_theirs)(void *, buf_t *, uint16_t))
 {
@@ -131,8 +131,8 @@ static int unpack(void **out, buf_t *buffer, uint16_t version,
 	    unpackmem_ptr(&data, &size, buffer) != SLURM_SUCCESS ||
 	    unpackmem_ptr(&inner, &inner_size, buffer) != SLURM_SUCCESS)
 		return SLURM_ERROR;
-	/* All formats have two blocks: without what is in them a job is stock;
-	 * an error would lose it. */
+	/* All formats have two blocks. A job without what is in them is stock; an
+	 * error would lose it. */
 	if (format != FORMAT || (!size && !inner_size))
 		return SLURM_SUCCESS;
 	info = make();
@@ -148,7 +148,7 @@ static int unpack(void **out, buf_t *buffer, uint16_t version,
 	return unpack_inner(info, inner, inner_size, version, unpack_theirs);
 }
 
-/* Run with the wrapped plugin's data in the place of ours. */
+/* Make the call with the wrapped plugin's data in the place of ours. */
 #define WITH_THEIRS(field, call)                                               \
 	do {                                                                   \
 		info_t *ours_ = (field);                                       \
@@ -175,7 +175,7 @@ static void find_engine(void)
 int switch_p_save(void)
 {
 #if CPLSLURM_SERIES >= 2505
-	/* slurmctld ends or gives way; before, the select plugin is told. */
+	/* slurmctld ends or gives way. Earlier series tell the select plugin. */
 	find_engine();
 	if (engine)
 		engine->drain();
@@ -216,7 +216,7 @@ static void by_handover(const void *arg, const struct cpl_engine_step *step,
 		      (long long)step->job.id, err.text);
 }
 
-/* Of a step without ranks of its own there is theirs only. */
+/* A step without ranks of its own has the wrapped plugin's data only. */
 static int build(void **out, const info_t *job, step_record_t *step,
                  void *inner)
 {
@@ -226,7 +226,7 @@ static int build(void **out, const info_t *job, step_record_t *step,
 	find_engine();
 	if (engine && step)
 		engine->step((struct cplslurm_step *)step, &layout);
-	/* slurmstepd, as the manager of the job's steps. */
+	/* Here slurmstepd is the manager of the job's steps. */
 	else if (step && job && job->data && !running_in_slurmctld())
 		cplslurm_step((struct cplslurm_step *)step, by_handover, job,
 		              &layout);
@@ -478,7 +478,7 @@ int HOOK(stepinfo, unpack)(void **info, buf_t *buffer, uint16_t version)
 	              theirs ? theirs->stepinfo_unpack : NULL);
 }
 
-/* slurmstepd's, with the step's data behind two doors. */
+/* Make the call in slurmstepd, where Slurm wraps the step's data, as we do. */
 static int in_step(stepd_step_rec_t *step, int (*call)(stepd_step_rec_t *))
 {
 	dynamic_plugin_data_t *door;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * switch/commplace, from Slurm 24.05 on: its hooks are the only ones between
- * the layout of a step and its credential. Ranks are laid out there, and what
- * the nodes need travels inside the credential, which only slurmctld (or the
+ * switch/commplace exists from Slurm 24.05 on, where its hooks are the only ones
+ * between the layout of a step and its credential. Ranks are laid out there, and
+ * what the nodes need travels inside the credential, which only slurmctld (or the
  * job's step manager) signs and only slurmstepd opens.
  *
  * Slurm takes one switch plugin, so a site's own is wrapped: it is named in
@@ -20,14 +20,14 @@
 
 #include "base/error.h"
 
-/* The name of a hook that has an object and a verb, turned round in 25.11. */
+/* This names a hook that has an object and a verb, which 25.11 turned round. */
 #if CPLSLURM_SERIES < 2511
 #define CPLSLURM_SWITCH_HOOK(object, verb) switch_p_##verb##_##object
 #else
 #define CPLSLURM_SWITCH_HOOK(object, verb) switch_p_##object##_##verb
 #endif
 
-/* The wrapped plugin's hooks, as all series have them. */
+/* These are the wrapped plugin's hooks, as all series have them. */
 struct cplslurm_wrapped {
 	int (*save)(void);
 	int (*restore)(bool recover);
@@ -68,19 +68,17 @@ struct cplslurm_wrapped {
 	uint32_t plugin_id;
 };
 
-/* The plugin that SwitchParameters names, loaded and initialised; NULL: none is
- * named. -1 with err when one is and cannot be had. */
+/* Load and initialise the plugin that SwitchParameters names; *out is NULL for none.
+ * Return 0, or -1 with err where one is named and cannot be had. */
 int cplslurm_wrap(const struct cplslurm_wrapped **out, struct cpl_error *err);
 void cplslurm_unwrap(void);
 
-/*
- * Wrapped plugins look at their data of other jobs (nvidia_imex: which channels
- * are taken) and other steps (hpe_slingshot: of the same het step), too. Put
- * theirs in the place of ours in slurmctld's other jobs, or in the other steps
- * of a job and of the jobs that are heterogeneous with it; with Slurm's locks
- * held, until cplslurm_hide. -1: out of memory, and nothing is changed.
- * O(jobs), or O(steps).
- */
+/* Wrapped plugins look at their data of other jobs (nvidia_imex: which channels are
+ * taken) and other steps (hpe_slingshot: of the same het step), too. Put theirs in
+ * the place of ours in slurmctld's other jobs, or in the other steps of a job and of
+ * the jobs that are heterogeneous with it, with Slurm's locks held, until
+ * cplslurm_hide. Return 0, or -1 where memory is out and nothing is changed.
+ * O(jobs), or O(steps). */
 struct cplslurm_shown {
 	struct cplslurm_slot {
 		void **at;

@@ -64,7 +64,7 @@ _Static_assert(sizeof(hook) / sizeof(*hook) * sizeof(void *) ==
                        offsetof(struct cplslurm_wrapped, plugin_id),
                "a symbol a field");
 
-/* The name after the option; its length, 0: not there. */
+/* Find the name after the option and return its length, 0 if it is not there. */
 static size_t named(const char *parameters, const char **name)
 {
 	const char *at = parameters ? strstr(parameters, option) : NULL;
@@ -75,7 +75,7 @@ static size_t named(const char *parameters, const char **name)
 	return strcspn(*name, ",");
 }
 
-/* SwitchParameters as the wrapped plugin may see them: without our word. */
+/* Return SwitchParameters as the wrapped plugin may see them, without our word. */
 static char *without_option(void)
 {
 	const char *all = slurm_conf.switch_param;
@@ -89,7 +89,7 @@ static char *without_option(void)
 	if (*rest)
 		rest++;
 	else if (before)
-		before--; /* the comma */
+		before--; /* The comma goes, too. */
 	memcpy(text, all, before);
 	strcpy(text + before, rest);
 	return text;
@@ -230,7 +230,7 @@ static int show_step(void *x, void *arg)
 	return 0;
 }
 
-/* Other parts of a heterogeneous job. */
+/* Show the other components of a heterogeneous job. */
 static int show_component(void *x, void *arg)
 {
 	job_record_t *job = x;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The hooks, see task_internal.h and task_commplace(8). */
+/* These are the hooks, see task_internal.h and task_commplace(8). */
 #include "commplace-config.h"
 
 #include "layout.h"
@@ -30,14 +30,14 @@ const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 	(MEM_BIND_NONE | MEM_BIND_RANK | MEM_BIND_MAP | MEM_BIND_MASK |        \
 	 MEM_BIND_LOCAL)
 
-/* Characters of a list of masks in the log. */
+/* The log gets so many characters of a list of masks. */
 #define MAX_LOGGED 512
 
-/* slurmstepd's: directories made, by local task. */
+/* slurmstepd keeps the directories that it has made here, by local task. */
 static char **made;
 static uint32_t n_made;
 
-/* A line of a log is for people: the masks of hundreds of tasks are not, and
+/* A line of the log is for people, who do not read the masks of hundreds of tasks;
  * --cpu-bind=verbose prints each. */
 static int masks_to_log(const char *masks)
 {
@@ -79,8 +79,8 @@ static const struct cpl_field in_slurmstepd[] = {
         CPLSLURM_NODE_FIELDS(CPLSLURM_FIELD_AT)
         CPLSLURM_STEPD_FIELDS(CPLSLURM_FIELD_AT)};
 
-/* slurmd looks at slurmstepd's program, too: each step has one, which is to start
- * soon, and leaves alone what slurmd has left alone. */
+/* slurmd looks at the program of slurmstepd, too: each step starts one, which leaves
+ * alone what slurmd has left alone. */
 static void probe_programs(void)
 {
 	char path[PATH_MAX], *slash;
@@ -103,7 +103,7 @@ static void probe_programs(void)
 /* Slurm declares the hooks nowhere. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* Without one of them a plugin is not loaded. */
+/* Slurm loads no plugin that lacks one of these. */
 #define NOTHING(hook, ...)                                                     \
 	int task_p_##hook(__VA_ARGS__)                                         \
 	{                                                                      \
@@ -187,11 +187,11 @@ static bool is_users(const launch_tasks_request_msg_t *req)
 	        !(req->cpu_bind_type & CPU_BIND_ONE_THREAD_PER_CORE));
 }
 
-/* What of a step says how its tasks are bound: a launch request's, or a
- * step's in slurmstepd. */
+/* These parts of a step say how its tasks are bound: those of a launch request, or
+ * of a step in slurmstepd. */
 struct bound {
 	char **masks, ***env;
-	uint32_t memory; /* mem_bind_type */
+	uint32_t memory; /* It is mem_bind_type. */
 };
 
 static int mark_bound(const struct bound *to, const struct cpltask_plan *plan)
@@ -205,8 +205,8 @@ static int mark_bound(const struct bound *to, const struct cpltask_plan *plan)
 	return -1;
 }
 
-/* The masks take the place of Slurm's own; where CPUs are pretended, they are
- * told only. -1: memory, and all is as it was. */
+/* Put the masks in the place of Slurm's own; where CPUs are pretended, only tell
+ * them. Return 0, or -1 where memory is out and all is as it was. */
 static int bind_by(const struct bound *to, const struct cpltask_plan *plan)
 {
 	char *masks;
@@ -239,8 +239,8 @@ static void tell(const slurm_step_id_t *id, const struct cpltask_plan *plan)
 	     far);
 }
 
-/* 1, a plan that is in the step, or 0: Slurm's own binding, and why is logged.
- */
+/* Return 1 with a plan that is in the step, or 0 for Slurm's own binding, which is
+ * logged. */
 static int plan_or_leave(const launch_tasks_request_msg_t *req,
                          uint32_t node_id, const struct bound *to,
                          struct cpltask_plan *plan)
@@ -270,7 +270,7 @@ static void sweep_later(const launch_tasks_request_msg_t *req)
 	cpltask_sweep_later(&id, uid);
 }
 
-/* Is this launch bound without us? Else what its user set for us is cleared. */
+/* Tell if this launch is bound without us; else clear what its user set for us. */
 static bool is_left(launch_tasks_request_msg_t *req)
 {
 	if (!launch_is_ours(req))
@@ -383,7 +383,7 @@ static int set_affinity(pid_t pid, hwloc_const_bitmap_t cpus)
 	return rc;
 }
 
-/* Room for the paths of all local tasks; NULL when memory is out. */
+/* Return room for the paths of all local tasks, or NULL when memory is out. */
 static char **made_by(const stepd_step_rec_t *job, uint32_t task)
 {
 	uint32_t n = job->node_tasks > task ? job->node_tasks : task + 1;
@@ -409,7 +409,7 @@ static void release(uint32_t task)
 	made[task] = NULL;
 }
 
-/* What of a step in slurmstepd says that its masks are ours. */
+/* Tell whether the step's masks in slurmstepd are ours. */
 static bool is_ours(const stepd_step_rec_t *job, uint32_t node_tid)
 {
 	return step_is_ours(job) &&
@@ -418,7 +418,7 @@ static bool is_ours(const stepd_step_rec_t *job, uint32_t node_tid)
 	       (job->cpu_bind_type & CPU_BIND_MASK);
 }
 
-/* By confine(): cpltask_cgroup_confine's answer, or cpltask_cgroup_again's. */
+/* It answers as cpltask_cgroup_again does, so that confine() can call either. */
 static int confine_first(const struct cpltask_confine *want,
                          uint32_t node_tid, struct cpl_error *err)
 {
@@ -513,7 +513,7 @@ void cpltask_forked(uint32_t node_tid)
 
 #endif
 
-/* In the task, as the user. */
+/* Slurm calls this in the task, as the user. */
 int task_p_pre_launch(stepd_step_rec_t *job)
 {
 	const char *masks = NULL;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Stands in for the config.h that Slurm's own configure makes, as far as
- * Slurm's headers need it. No macro of that file changes the layout of a
- * structure the plugins use; USE_ALIAS and NDEBUG are as in releases. The
- * version is that of the Slurm installed, which configure has compared with
- * the tree.
- */
+/* This stands in for the config.h that Slurm's own configure makes, as far as
+ * Slurm's headers need it. No macro of that file changes the layout of a structure
+ * that the plugins use; USE_ALIAS and NDEBUG are as in releases. The version is that
+ * of the installed Slurm, which configure has compared with the tree. */
 #ifndef CPL_COMPAT_CONFIG_H
 #define CPL_COMPAT_CONFIG_H
 
