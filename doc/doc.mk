@@ -4,7 +4,7 @@ dist_man_MANS += doc/man1/commplace-reorder.1 doc/man1/commplace.1 \
 	doc/man5/commplace-machine.5 doc/man5/commplace-network.5 \
 	doc/man5/commplace-signature.5 doc/man5/commplace-state.5 \
 	doc/man5/commplace-time-model.5 \
-	doc/man8/commplaced.8 doc/man8/job_submit_commplace.8 \
+	doc/man8/commplace-layout.8 doc/man8/commplaced.8 doc/man8/job_submit_commplace.8 \
 	doc/man8/select_cons_tres_commplace.8 doc/man8/spank_commplace.8 \
 	doc/man8/switch_commplace.8 doc/man8/task_commplace.8
 # Pages of subcommands, each with what src/cmd/help says of its options.
