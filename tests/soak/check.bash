@@ -116,24 +116,38 @@ links_of() {
 		map_values({count, used, min, q1, median, mean, q3, max})' "$1"
 }
 
+# Has it nodes of ours? An answer that comes late leaves a job to Slurm, as is right
+# on a busy machine, and says nothing of what this is to compare: such a job is gone
+# then, for another.
+is_placed() { # JOB
+	[[ $(job_field "$1" admin_comment) == *" policy="* ]] && return
+	scancel "$1"
+	wait_state "$1" CANCELLED
+	return 1
+}
+
 # Four jobs run: what commplace has of them, in its records and inside of
 # slurmctld, is what follows from where their tasks are.
 compare_loads() { # NAME
-	local name=$1 i job ids=() args=() ranks=(8 16 32 8) nodes=(2 4 4 3)
+	local name=$1 i try job ids=() args=() ranks=(8 16 32 8) nodes=(2 4 4 3)
 	local profile=(ring8 pairs16 ring32 pairs8)
 	local policy=(auto random-nodes random-routers random-groups)
 	for i in 0 1 2 3; do
-		job=$(tells "p$i" "${ranks[i]}" "${nodes[i]}" \
-			--comm-profile="${profile[i]}" \
-			--placement-policy="${policy[i]}") || {
-			fail "$name: a job is submitted"
-			return
-		}
+		for try in 1 2 3 4 5 6 7 8; do
+			job=$(tells "p$i" "${ranks[i]}" "${nodes[i]}" \
+				--comm-profile="${profile[i]}" \
+				--placement-policy="${policy[i]}") || {
+				fail "$name: a job is submitted"
+				return
+			}
+			wait_running "$job" 60 &&
+				wait_for 60 told "p$i" "${ranks[i]}" || {
+				fail "$name: job $job runs on its nodes"
+				return
+			}
+			is_placed "$job" && break
+		done
 		ids+=("$job")
-		wait_running "$job" 60 && wait_for 60 told "p$i" "${ranks[i]}" || {
-			fail "$name: job $job runs on its nodes"
-			return
-		}
 		args+=(--signature "$PROFILES/${profile[i]}.json" --node-file
 			"$CLUSTER/home/p$i" --ranks-per-node 1)
 	done
@@ -150,9 +164,10 @@ compare_loads() { # NAME
 	is "$(links_of "$CLUSTER/status")" "$(links_of "$CLUSTER/scratch")" \
 		"$name: loads of all links as computed from the tasks' hosts"
 	# One that its time cut short cannot be computed anew.
-	for i in 1 2 3 4 5; do
+	for i in 1 2 3 4 5 6 7 8; do
 		job=$(submit -N4 -n16 -J probe --comm-profile=ring16)
 		wait_running "$job" 60
+		is_placed "$job" || continue
 		[ "$(decision "$job" .cut_short)" = true ] || break
 		scancel "$job"
 		wait_state "$job" CANCELLED
@@ -172,9 +187,9 @@ places_again() {
 	job=$(submit -N2 -n8 -J probe --comm-profile=pairs8 --wrap "sleep 900") ||
 		return
 	wait_running "$job" 60
+	is_placed "$job" || return
 	scancel "$job"
 	wait_state "$job" CANCELLED
-	[[ $(job_field "$job" admin_comment) == *" policy="* ]]
 }
 
 soak_check() {
