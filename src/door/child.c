@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/socket.h"
 #include "base/spawn.h"
@@ -51,24 +52,11 @@ static char *value_on(const char *line, const char *key)
 	return strndup(line, strcspn(line, " \t\r#"));
 }
 
-/* Of a time, 200, 200ms or 2s. 0: it is none, or none that a key may have. */
-static int64_t time_ns(const char *text)
-{
-	char *unit;
-	long n = strtol(text, &unit, 10);
-
-	if (!strcasecmp(unit, "s") && n <= CPL_DOOR_MOST_PATIENCE_S)
-		n *= 1000;
-	else if (*unit && strcasecmp(unit, "ms"))
-		return 0;
-	return n > 0 && n <= CPL_DOOR_MOST_PATIENCE_S * 1000 ? n * CPL_DOOR_MS
-	                                                     : 0;
-}
-
 void cpl_door_configure(const char *path, char **socket, int64_t *patience)
 {
 	size_t length;
 	char *text = cpl_file_read(path, CONFIG_BYTES, &length, NULL), *value;
+	int64_t ms;
 
 	*socket = NULL;
 	*patience = CPL_DOOR_PATIENCE;
@@ -80,8 +68,10 @@ void cpl_door_configure(const char *path, char **socket, int64_t *patience)
 			free(*socket);
 			*socket = value;
 		} else if ((value = value_on(line, "MaxDecisionTime"))) {
-			if (time_ns(value) > *patience)
-				*patience = time_ns(value);
+			ms = cpl_milliseconds(value);
+			if (ms <= CPL_DOOR_MOST_PATIENCE_MS &&
+			    ms * CPL_DOOR_MS > *patience)
+				*patience = ms * CPL_DOOR_MS;
 			free(value);
 		}
 	}

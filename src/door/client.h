@@ -27,7 +27,7 @@
  * its settings make of it, and at the most; for a message about the whole machine;
  * at the end. */
 #define CPL_DOOR_PATIENCE (100 * CPL_DOOR_MS)
-#define CPL_DOOR_MOST_PATIENCE_S 60
+#define CPL_DOOR_MOST_PATIENCE_MS 60000
 #define CPL_DOOR_LONG (500 * CPL_DOOR_MS)
 #define CPL_DOOR_LAST_NS (5000 * CPL_DOOR_MS)
 /* The delay before another commplaced is begun, at first and at the most. */

@@ -67,7 +67,7 @@ walls() {
 		grep -vE "^cpl_($(IFS='|'; echo "$*"))(_|[.]|$)")
 	is "$names" "" "$file has nothing of other rooms"
 }
-base='array|spawn|debuginfo|error|fail|vfail|file|fnv|get|put|hostlist|heap|json|members|path|printable|random|registry|entry|suggest|run|now|socket'
+base='array|milliseconds|spawn|debuginfo|error|fail|vfail|file|fnv|get|put|hostlist|heap|json|members|path|printable|random|registry|entry|suggest|run|now|socket'
 door='door|link|form|verdict|engine|step|handed|rank|launch'
 node='arena|bind|binder|binders|binomial|comm|cond|graph|groups|launch|near|rows|slots|topology|tree|treematch'
 walls select_cons_tres 150 "$base" "$door"

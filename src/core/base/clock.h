@@ -26,4 +26,7 @@ void cpl_cond_init(pthread_cond_t *cond);
 bool cpl_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
                          int64_t deadline);
 
+/* The milliseconds of a time as users write it, 200, 200ms or 2s. -1: it is none. */
+int64_t cpl_milliseconds(const char *text);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/suggest.h"
 #include "binding/binding.h"
 #include "mapping/mapping.h"
@@ -118,25 +119,15 @@ int config_set_int(struct config_parser *p, void *field, const char *value)
 
 int config_set_time(struct config_parser *p, void *field, const char *value)
 {
-	char number[16];
-	size_t n = strspn(value, "0123456789");
-	const char *unit = value + n;
-	uint64_t scale = 1, v;
+	int64_t ms = cpl_milliseconds(value);
 
-	if (!strcasecmp(unit, "s"))
-		scale = 1000;
-	else if (*unit && strcasecmp(unit, "ms"))
-		n = 0;
-	if (n == 0 || n >= sizeof(number))
+	if (ms < 0)
 		return cpl_fail(p->err,
 		                " is not a time; use milliseconds such as 200 "
 		                "or 200ms, or seconds such as 2s");
-	memcpy(number, value, n);
-	number[n] = '\0';
-	v = strtoull(number, NULL, 10);
-	if (v < 1 || v > MAX_DECISION_MS / scale)
+	if (ms < 1 || ms > MAX_DECISION_MS)
 		return cpl_fail(p->err, " must lie in 1ms to 60s");
-	*(int *)field = (int)(v * scale);
+	*(int *)field = (int)ms;
 	return 0;
 }
 
