@@ -1,0 +1,6 @@
+site_sources += src/core/measured/measured.h src/core/measured/measured.c \
+	src/core/measured/names.h src/core/measured/names.c \
+	src/core/measured/rows.h src/core/measured/rows.c
+site_sources += src/core/measured/source.h src/core/measured/source_internal.h \
+	src/core/measured/source.c src/core/measured/http.c \
+	src/core/measured/io.c

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CPL_MEASURED_SOURCE_INTERNAL_H
+#define CPL_MEASURED_SOURCE_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* io.c */
+
+/* Until the descriptor is ready for these events of poll(). -1: errno, ETIMEDOUT
+ * at the deadline. */
+int measured_wait(int fd, short events, int64_t deadline);
+/* All that comes to the end, as cpl_measured_fetch. NULL: errno. */
+char *measured_read_all(int fd, int64_t deadline, size_t *length);
+
+/* http.c: what a server says; where: behind "http://". */
+char *measured_http(const char *source, const char *where, int64_t deadline,
+                    size_t *length, struct cpl_error *err);
+
+#endif
