@@ -1,0 +1,1 @@
+lab_sources += src/core/interleave/interleave.h src/core/interleave/interleave.c
