@@ -2,9 +2,10 @@
 /* A communication signature says who sends how much to whom, per phase. */
 /* Tests: profile scan source write in test_signature; rows in test_stream; grid_*
  * in test_rescale; rounds in test_simulate; rank_compute in test_phases;
- * install_files side_file in test_install; export* in test_export; import* in
- * test_import_tools test_export; import/calls import/otf2_* in test_otf2*; pattern*
- * in test_pattern; phases* in test_phases test_measure. */
+ * install_files side_file in test_install; tasks in test_groups; export* in test_export; import* in
+ * test_import_tools test_export; import/aicb* pattern/grid in test_aicb; import/calls
+ * import/otf2_* in test_otf2*; pattern/llm* in test_llm; pattern* in test_pattern;
+ * phases* in test_phases test_measure; flags* in test_flags. */
 #ifndef CPL_SIGNATURE_SIGNATURE_H
 #define CPL_SIGNATURE_SIGNATURE_H
 
@@ -15,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "graph/comm.h"
+#include "graph/rank_grid.h"
 
 #define CPL_SIGNATURE_MAX_RANKS 16777216
 #define CPL_PROFILE_NAME_MAX 128
@@ -33,6 +35,9 @@ struct cpl_phase {
 	 * not stored. A small pattern has both. rows.h reads either. */
 	struct cpl_comm *comm;
 	struct cpl_pattern *pattern;
+	/* These are the groups in which ranks communicate, where that is known
+	 * though there is no pattern; n 0: it is not. */
+	struct cpl_rank_grid groups;
 };
 
 /* This returns the seconds of one execution that are communication. It is 0 where
@@ -118,6 +123,12 @@ struct cpl_run_times {
 
 /* It costs O(phases). */
 struct cpl_run_times cpl_run_times(const struct cpl_phase *phase, int n);
+
+/* This says in which groups the ranks communicate, by the first phase whose pattern
+ * tells. It returns false where none does, and out->n is 0 then. It costs
+ * O(phases). */
+bool cpl_phases_groups(const struct cpl_phase *phase, int n,
+                       struct cpl_rank_grid *out);
 
 /* This returns the matrix of the whole run for cpl_comm_free: the sum over phases
  * of weight * traffic. It returns NULL with err where patterns could make more than

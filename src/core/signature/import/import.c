@@ -104,20 +104,27 @@ static const struct import_format *find_format(const char *name,
 }
 
 /* The text for "recorded" tells where the numbers came from. */
-static char *origin(const char *format, const char *source, const char *lost)
+static char *origin(const char *format, const char *source,
+                    const struct matrix *m)
 {
 	json_t *object = json_pack("{s:s, s:s, s:s}", "tool",
 	                           "commplace signature import", "format",
 	                           format, "file", cpl_path_base(source));
-	char *text;
+	char *text = NULL;
+	int rc = 0;
 
 	if (!object) /* a file name that is not UTF-8 */
 		object = json_pack("{s:s, s:s}", "tool",
 		                   "commplace signature import", "format",
 		                   format);
-	if (lost)
-		json_object_set_new(object, "left_out", json_string(lost));
-	text = json_dumps(object, 0);
+	if (m->lost)
+		rc |= json_object_set_new(object, "left_out",
+		                          json_string(m->lost));
+	if (m->communication)
+		rc |= json_object_set(object, "communication",
+		                      m->communication);
+	if (!rc)
+		text = json_dumps(object, 0);
 	json_decref(object);
 	return text;
 }
@@ -126,6 +133,9 @@ static int ranks_of(struct matrix *m, struct cpl_error *err)
 {
 	int most = 0;
 
+	for (int i = 0; i < m->n_phases; i++)
+		if (entries_check(&m->phase[i].list, m->ranks, "entry", err))
+			return -1;
 	if (m->ranks)
 		return entries_check(&m->list, m->ranks, "entry", err);
 	for (int64_t i = 0; i < m->list.n; i++) {
@@ -140,6 +150,32 @@ static int ranks_of(struct matrix *m, struct cpl_error *err)
 	return 0;
 }
 
+static int make_phases(struct matrix *m, struct cpl_signature *sig,
+                       struct cpl_error *err)
+{
+	struct import_phase all = {"all", 1.0, m->list};
+	struct import_phase *phase = m->n_phases ? m->phase : &all;
+	int n = m->n_phases ? m->n_phases : 1;
+
+	sig->phase = calloc((size_t)n, sizeof(*sig->phase));
+	if (!sig->phase)
+		return cpl_fail_memory(err);
+	sig->n_phases = n;
+	for (int i = 0; i < n; i++) {
+		struct cpl_phase *p = &sig->phase[i];
+
+		p->name = strdup(phase[i].name);
+		p->weight = phase[i].weight;
+		if (!p->name)
+			return cpl_fail_memory(err);
+		p->comm = cpl_comm_build(m->ranks, phase[i].list.entry,
+		                         phase[i].list.n, err);
+		if (!p->comm)
+			return -1;
+	}
+	return 0;
+}
+
 static struct cpl_signature *make(struct matrix *m, const char *format,
                                   const char *source, const char *name,
                                   const char *application,
@@ -147,29 +183,19 @@ static struct cpl_signature *make(struct matrix *m, const char *format,
 {
 	struct cpl_signature *sig = calloc(1, sizeof(*sig));
 
-	if (sig)
-		sig->phase = calloc(1, sizeof(*sig->phase));
-	if (!sig || !sig->phase)
-		goto memory;
-	sig->n_phases = 1;
+	if (!sig) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
 	sig->ranks = m->ranks;
 	sig->name = strdup(name);
 	sig->application = application ? strdup(application) : NULL;
-	sig->recorded = origin(format, source, m->lost);
-	sig->phase[0].name = strdup("all");
-	sig->phase[0].weight = 1.0;
-	if (!sig->name || (application && !sig->application) ||
-	    !sig->recorded || !sig->phase[0].name)
-		goto memory;
-	sig->phase[0].comm =
-	        cpl_comm_build(m->ranks, m->list.entry, m->list.n, err);
-	if (sig->phase[0].comm)
+	sig->recorded = origin(format, source, m);
+	if (!sig->name || (application && !sig->application) || !sig->recorded)
+		cpl_fail_memory(err);
+	else if (!make_phases(m, sig, err))
 		return sig;
 	cpl_signature_free(sig);
-	return NULL;
-memory:
-	cpl_signature_free(sig);
-	cpl_fail_memory(err);
 	return NULL;
 }
 
@@ -217,14 +243,21 @@ static int read_all(const struct import_format *f,
 
 static struct cpl_signature *import(const struct import_text *text, int n,
                                     const struct import_format *f,
+                                    const struct cpl_import_options *options,
                                     const char *name, const char *application,
                                     struct cpl_error *err)
 {
 	struct cpl_signature *sig = NULL;
-	struct matrix m = {0};
+	struct matrix m = {.ranks = options->ranks,
+	                   .ep = options->ep,
+	                   .step = options->step};
 	locale_t c_locale, before;
 	int rc;
 
+	if ((m.ranks || m.ep || m.step) && !(f->flags & IMPORT_STEPS)) {
+		cpl_fail(err, "format %s tells no steps of training", f->name);
+		return NULL;
+	}
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c_locale) {
 		cpl_fail_memory(err);
@@ -239,6 +272,10 @@ static struct cpl_signature *import(const struct import_text *text, int n,
 		sig = import_finish(&m, f->name, text[0].source, name,
 		                    application, err);
 	free(m.list.entry);
+	for (int i = 0; i < m.n_phases; i++)
+		free(m.phase[i].list.entry);
+	free(m.phase);
+	json_decref(m.communication);
 	return sig;
 }
 
@@ -248,9 +285,10 @@ cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *application, struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
+	const struct cpl_import_options none = {0};
 	struct import_text one = {(char *)text, length, source};
 
-	return f ? import(&one, 1, f, name, application, err) : NULL;
+	return f ? import(&one, 1, f, &none, name, application, err) : NULL;
 }
 
 struct cpl_signature *
@@ -269,6 +307,18 @@ struct cpl_signature *cpl_signature_import(const char *const *path, int n,
                                            const char *format, const char *name,
                                            const char *application,
                                            struct cpl_error *err)
+{
+	const struct cpl_import_options none = {0};
+
+	return cpl_signature_import_steps(path, n, format, &none, name,
+	                                  application, err);
+}
+
+struct cpl_signature *
+cpl_signature_import_steps(const char *const *path, int n, const char *format,
+                           const struct cpl_import_options *options,
+                           const char *name, const char *application,
+                           struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
 	struct import_text *text = f ? calloc((size_t)n, sizeof(*text)) : NULL;
@@ -293,7 +343,7 @@ struct cpl_signature *cpl_signature_import(const char *const *path, int n,
 		read++;
 	}
 	if (text && n && read == n)
-		sig = import(text, n, f, name, application, err);
+		sig = import(text, n, f, options, name, application, err);
 	for (int i = 0; i < read; i++)
 		free(text[i].text);
 	free(text);

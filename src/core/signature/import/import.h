@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* This reads communication matrices of other tools as signatures of one phase. */
+/* This reads communication matrices of other tools as signatures. */
 #ifndef CPL_SIGNATURE_IMPORT_H
 #define CPL_SIGNATURE_IMPORT_H
 
@@ -30,6 +30,8 @@ extern const struct cpl_registry cpl_importers;
  *   nccl-inspector      records of NCCL's or RCCL's Inspector, JSON lines, of all
  *              processes; collectives as rings over their communicator
  *   chakra     execution traces of Chakra, NAME.RANK.et of all ranks; the same
+ *   aicb       a workload of AICB, CSV: a phase for each of init and step, group and
+ *              operation; see aicb.c
  *
  * With openmpi-monitoring, nccl-inspector and chakra there is a file for each
  * process, and n files make one matrix. For the others n is 1. Files may be
@@ -43,6 +45,20 @@ struct cpl_signature *
 cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *format, const char *name,
                           const char *application, struct cpl_error *err);
+
+/* What a format of training steps takes besides. Zero-initialise it. */
+struct cpl_import_options {
+	int ranks; /* 0: the file says */
+	int ep;    /* the same of the ranks that experts are spread over */
+	bool step; /* leave out what comes before the first step */
+};
+
+/* This does the same with these; other formats refuse them. */
+struct cpl_signature *
+cpl_signature_import_steps(const char *const *path, int n, const char *format,
+                           const struct cpl_import_options *options,
+                           const char *name, const char *application,
+                           struct cpl_error *err);
 
 /* This does the same with n entries, which it reorders, that somebody else has read
  * from `source`. `lost` says what is left out, or is NULL. It costs O(n log n). */

@@ -7,9 +7,21 @@
 #include "signature/import/import.h"
 #include "signature/signature_internal.h"
 
+/* This is a phase of a format that tells several. */
+struct import_phase {
+	char name[80];
+	double weight;
+	struct entry_list list; /* one execution */
+};
+
 struct matrix {
 	int ranks; /* 0: not stated, the largest rank decides */
 	struct entry_list list;
+	struct import_phase *phase; /* [n_phases], instead of the list */
+	int n_phases;
+	int ep;    /* 0: not stated */
+	bool step; /* of training: without what comes before the first one */
+	json_t *communication; /* what is told of groups, for "recorded" */
 	const char *lost; /* what the files tell and this cannot hold, or NULL */
 	char lost_text[240]; /* see import_lost */
 	void *state;         /* of a format that reads several files */
@@ -34,6 +46,7 @@ int import_amount(struct cpl_lines *in, const char *what, double *out);
 
 enum import_flags {
 	IMPORT_FILES = 1, /* several files make one matrix */
+	IMPORT_STEPS = 2, /* of training: takes `ranks`, `ep` and `step` */
 };
 
 struct import_format {

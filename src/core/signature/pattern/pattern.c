@@ -95,6 +95,26 @@ static const struct pattern_type *find_type(const json_t *params,
 	return (const struct pattern_type *)found;
 }
 
+bool cpl_phases_groups(const struct cpl_phase *phase, int n,
+                       struct cpl_rank_grid *out)
+{
+	for (int i = 0; i < n; i++) {
+		const struct cpl_pattern *pattern = phase[i].pattern;
+
+		*out = phase[i].groups;
+		if (out->n)
+			return true;
+		if (!pattern || !pattern->type->groups)
+			continue;
+		pattern->type->groups(&pattern->params, out);
+		if (cpl_rank_grid_is_sound(out, pattern->params.ranks))
+			return true;
+		break;
+	}
+	out->n = 0;
+	return false;
+}
+
 void pattern_free(struct cpl_pattern *pattern)
 {
 	if (!pattern)

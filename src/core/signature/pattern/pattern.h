@@ -10,6 +10,8 @@
 
 #include "base/registry.h"
 #include "graph/comm.h"
+#include "signature/pattern/grid.h"
+#include "graph/rank_grid.h"
 #include "signature/rounds.h"
 
 /* Patterns that could have more entries are refused, since they take too long to
@@ -18,16 +20,53 @@
 #define PATTERN_MAX_DIMS 8
 #define PATTERN_MAX_DEGREE 4096
 
-/* llm.c says what these bytes and messages of a training step are. */
-struct pattern_llm {
-	int tp, dp, pp, ep, chunks;
-	double tensor, tensor_messages; /* to the next one of the ring */
-	double pipeline, pipeline_messages; /* to a stage, with one chunk */
-	/* of parameters: of all stages; more in the first, in the last */
-	double gradients, first, last;
-	double expert_gradients;
-	double expert, expert_messages; /* to each of the ep */
+/* Stages of a pipeline in which a rank takes part in a call. */
+enum llm_stage {
+	LLM_ONLY = 1, /* there is one */
+	LLM_FIRST = 2,
+	LLM_MIDDLE = 4,
+	LLM_LAST = 8,
+	LLM_EVERY = 15,
 };
+
+struct llm_call {
+	unsigned stages;
+	enum grid_kind kind;
+	struct grid_call call;
+};
+
+#define LLM_MAX_CALLS 40
+
+/* A training step; llm_calls.c says what is called. */
+struct pattern_llm {
+	struct train_grid grid;
+	int n_calls;
+	struct llm_call call[LLM_MAX_CALLS];
+};
+
+/* These are the sizes of the model as they are in the object; see
+ * commplace-signature(5). */
+struct llm_sizes {
+	int layers, hidden, sequence, micro_batch, micro_batches, vocabulary;
+	int element, gradient, experts, top_k, chunks;
+	int attention_hidden, kv_hidden, feed_forward, expert_feed_forward;
+	int shared_experts;
+	int zero, prefetch;
+	double capacity_factor; /* 0: as many as there are tokens */
+	bool sequence_parallel, gated, bias, norm_bias, positions, tied;
+	bool complete, reshard, sum_gradients, recompute;
+	enum llm_context {
+		LLM_RING,
+		LLM_ALL_GATHER,
+		LLM_ALL_TO_ALL,
+	} context; /* what ranks of cp exchange keys and values by */
+};
+
+/* This fills m->call for the grid. */
+void pattern_llm_calls(struct pattern_llm *m, const struct llm_sizes *s);
+
+/* This is one of the stages of a rank. */
+enum llm_stage pattern_llm_stage(const struct train_grid *grid, int rank);
 
 struct pattern {
 	int ranks;
@@ -70,6 +109,8 @@ struct pattern_type {
 	int (*alike)(const struct pattern *p, int rank);
 	/* Every rank gets as many bytes from another as it sends there. */
 	bool symmetric;
+	/* This writes the groups in which ranks communicate, or is NULL. */
+	void (*groups)(const struct pattern *p, struct cpl_rank_grid *out);
 	/* See signature/rounds.h; NULL means that all is sent at once. */
 	int64_t (*rounds)(const struct pattern *p);
 	struct cpl_exchange (*round)(const struct pattern *p, int64_t round,
