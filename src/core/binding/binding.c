@@ -92,6 +92,18 @@ static int check_capacity(const struct cpl_bind_request *req,
 	                req->by_pu ? "CPUs" : "cores");
 }
 
+/* Memory of GPUs is nothing for a rank's own, unless there is no other. */
+static void drop_gpu_memory(hwloc_topology_t topology, hwloc_nodeset_t nodes)
+{
+	hwloc_obj_t node = NULL;
+
+	while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE,
+	                                          node)))
+		if (node->subtype && !strcmp(node->subtype, "GPUMemory") &&
+		    hwloc_bitmap_weight(nodes) > 1)
+			hwloc_bitmap_clr(nodes, node->os_index);
+}
+
 static int fill_sets(const struct cpl_slots *slots,
                      const struct cpl_bind_request *req, const int *slot,
                      struct cpl_bind_result *out, struct cpl_error *err)
@@ -110,6 +122,7 @@ static int fill_sets(const struct cpl_slots *slots,
 		    hwloc_cpuset_to_nodeset(req->topology, out->cpuset[r],
 		                            out->nodeset[r]) < 0)
 			return cpl_fail_memory(err);
+		drop_gpu_memory(req->topology, out->nodeset[r]);
 	}
 	return 0;
 }

@@ -3,8 +3,8 @@
  * Binding decides which CPUs each rank of a node gets, over the hwloc tree.
  * Each algorithm is a file, and a line in the list of binding.mk.
  */
-/* Tests: anneal bisect cluster gpus near packed refine round_robin scatter
- * scotch treematch in test_binders; slots topology in test_binding
+/* Tests: anneal bisect cluster near packed refine round_robin scatter scotch
+ * treematch in test_binders; slots topology in test_binding
  * test_bind_uneven. */
 #ifndef CPL_BINDING_BINDING_H
 #define CPL_BINDING_BINDING_H
@@ -82,7 +82,9 @@ struct cpl_bind_result {
 	double cost;            /* sum over unordered pairs of metric (both
 	                         * directions) * tree distance of their slots */
 	double cost_default;    /* the same in packed order */
-	hwloc_nodeset_t *nodeset; /* [ranks] NUMA nodes of its cores */
+	/* [ranks] NUMA nodes of its cores, without the memory of GPUs, which
+	 * hwloc has among them where it is told to. */
+	hwloc_nodeset_t *nodeset;
 	int n_far;
 	int n_levels;
 	struct cpl_bind_level *level; /* [n_levels] from the root down */
@@ -146,12 +148,6 @@ int cpl_topology_load(const char *text, hwloc_topology_t *out,
  * GPUs. Returns as above. */
 int cpl_topology_machine(bool devices, hwloc_topology_t *out,
                          struct cpl_error *err);
-
-/* Lists the CPUs next to each GPU (PCI display controllers and processing
- * accelerators) in PCI bus order. Returns their number, 0 when the topology has
- * none, or -1 with err. The sets belong to the topology; free(*near). */
-int cpl_topology_gpus(hwloc_topology_t topology, hwloc_const_cpuset_t **near,
-                      struct cpl_error *err);
 
 extern const struct cpl_binder cpl_binder_packed;
 /* Goes round the topmost parts (packages), in order within each. */

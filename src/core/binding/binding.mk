@@ -1,7 +1,8 @@
 node_sources += src/core/binding/binding.h \
 	src/core/binding/binding_internal.h src/core/binding/binding.c \
 	src/core/binding/anneal.c src/core/binding/bisect.c \
-	src/core/binding/gpus.c \
+	src/core/binding/devices.h src/core/binding/gpus.c \
+	src/core/binding/gpus_near.c \
 	src/core/binding/launch.c src/core/binding/launch.h src/core/binding/near.c \
 	src/core/binding/refine.c src/core/binding/slots.c \
 	src/core/binding/topology.c

@@ -146,15 +146,19 @@ static void put_node(struct cpl_packer *o, struct cpl_packer *scratch,
 
 #define FLAG_MEMORY 1
 #define FLAG_OWN 2
+#define FLAG_NIC 4
 
 static void put_head(struct cpl_packer *o, const struct cpl_launch *launch)
 {
 	cpl_put(o, MAGIC, MAGIC_BYTES);
 	cpl_put_number(o, launch->kind);
 	cpl_put_number(o, (launch->memory ? FLAG_MEMORY : 0) |
-	                          (launch->own ? FLAG_OWN : 0));
+	                          (launch->own ? FLAG_OWN : 0) |
+	                          (launch->nic[0] ? FLAG_NIC : 0));
 	cpl_put_text(o, launch->profile);
 	cpl_put_text(o, launch->binder);
+	if (launch->nic[0])
+		cpl_put_text(o, launch->nic);
 	if (launch->kind == CPL_LAUNCH_NOTHING)
 		cpl_put_text(o, launch->reason);
 	if (launch->kind != CPL_LAUNCH_FILE)
@@ -269,11 +273,13 @@ static void get_head(struct cpl_unpacker *in, struct cpl_launch *out)
 	}
 	in->at += MAGIC_BYTES;
 	out->kind = (enum cpl_launch_kind)cpl_get_int(in, CPL_LAUNCH_NOTHING);
-	flags = cpl_get_int(in, FLAG_MEMORY | FLAG_OWN);
+	flags = cpl_get_int(in, FLAG_MEMORY | FLAG_OWN | FLAG_NIC);
 	out->memory = flags & FLAG_MEMORY;
 	out->own = flags & FLAG_OWN;
 	cpl_get_text(in, out->profile, sizeof(out->profile));
 	cpl_get_text(in, out->binder, sizeof(out->binder));
+	if (flags & FLAG_NIC)
+		cpl_get_text(in, out->nic, sizeof(out->nic));
 	if (out->kind == CPL_LAUNCH_NOTHING)
 		cpl_get_text(in, out->reason, sizeof(out->reason));
 	else

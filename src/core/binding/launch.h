@@ -9,8 +9,8 @@
  *
  * The layout is (numbers are LEB128 varints, texts a length and bytes, unless
  * stated):
- *   "CPX2"  kind  flags (1: memory, 2: own profiles)  profile  binder; then, by
- *   kind,
+ *   "CPX2"  kind  flags (1: memory, 2: own profiles, 4: nic)  profile  binder
+ *   and, with that flag, nic; then, by kind,
  *   rows: ranks  nodes
  *     for each node: tasks; if any, FNV-1a of their ids (4 bytes,
  *           little-endian) and the index of its block; when that is the number
@@ -47,6 +47,9 @@ struct cpl_launch {
 	bool own;    /* a step may name another profile */
 	char profile[CPL_LAUNCH_NAME_MAX + 1];
 	char binder[CPL_LAUNCH_NAME_MAX + 1];
+	/* Tasks are told of the adapter near their GPUs: "yes", or variables
+	 * that get it, too, see cpl_nic_value; empty: they are not. */
+	char nic[CPL_LAUNCH_NAME_MAX + 1];
 	int ranks;           /* of the profile */
 	/* For a file: the version that is meant. */
 	int64_t size, seconds, nanoseconds;

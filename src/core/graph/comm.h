@@ -3,7 +3,8 @@
  * Communication matrix in compressed rows (CSR): row r holds the destinations
  * of rank r in increasing order, each once.
  */
-/* Tests: arena bisect contract heap members in test_partition; comm* in
+/* Tests: arena bisect contract heap members in test_partition; rank_grid
+ * in test_groups; comm* in
  * test_signature; group* treematch in test_binding test_bind_uneven. */
 #ifndef CPL_GRAPH_COMM_H
 #define CPL_GRAPH_COMM_H

@@ -30,7 +30,9 @@ int cpl_evaluator_open(struct cpl_evaluator *ev, const struct cpl_network *net,
                        const struct cpl_load *rates, int64_t flows,
                        bool all_metrics, struct cpl_error *err)
 {
-	bool few = routing->add && flows < net->n_links / ROUTE_WORK;
+	/* What accelerators exchange is on no link of the network. */
+	bool few = routing->add && flows < net->n_links / ROUTE_WORK &&
+	           !net->accelerators.per_node;
 
 	*ev = (struct cpl_evaluator){
 	        .net = net, .routing = routing, .background = background,

@@ -90,6 +90,11 @@ extern const struct cpl_mapper cpl_mapper_sfc;
  * links of a graph, elsewhere back and forth through the units of each level.
  * O(n log n), on a graph O(links + n). */
 extern const struct cpl_mapper cpl_mapper_network_order;
+/* The groups that the request states, kept whole in the network's units
+ * (mapping/group_layout.h). Without any, or where hosts have different slots,
+ * recursive bisection of the ranks with cuts where units end, the coarsest first.
+ * O(entries log n). */
+extern const struct cpl_mapper cpl_mapper_groups;
 /* The mapping part of PaCMap (Tuncer, Leung, Coskun, ICS 2015) on given hosts.
  * O(n * frame * d + centres * entries log n). */
 extern const struct cpl_mapper cpl_mapper_pacmap;

@@ -198,6 +198,10 @@ static int search(const struct cpl_mapper *mapper,
 	if (cpl_map_run(mapper, req, layout[MAPPED].rank_host, err) ||
 	    evaluate(ev, &layout[MAPPED], err))
 		return -1;
+	if (req->raw) {
+		*best = MAPPED;
+		return 0;
+	}
 	if (better(req, &layout[MAPPED], &layout[BY_DEFAULT]))
 		*best = MAPPED;
 	moved = cpl_map_switch_order(req, layout[BY_SWITCH].rank_host, err);

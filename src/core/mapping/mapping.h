@@ -4,7 +4,8 @@
  * a file, and a line in the list of mapping.mk.
  */
 /* Tests: * in test_mapper* test_mapping*; best* in test_best*; bundle* in
- * test_bundles; host_* quick in test_joint test_ports; link_sums ptram* in
+ * test_bundles; host_* quick in test_joint test_ports; cell_spread
+ * group* replace in test_groups; link_sums ptram* in
  * test_ptram; rank_groups in test_rank_boxes; tile_option in test_tile. */
 #ifndef CPL_MAPPING_MAPPING_H
 #define CPL_MAPPING_MAPPING_H
@@ -14,6 +15,7 @@
 
 #include "base/registry.h"
 #include "graph/comm.h"
+#include "graph/rank_grid.h"
 #include "routing/routing.h"
 #include "traffic/objective.h"
 
@@ -35,6 +37,8 @@ struct cpl_map_request {
 	const int *turn;
 	const int *weight; /* [ranks] slots that a rank takes, > 0; NULL: one
 			    * each; for cpl_map and cpl_map_run only */
+	/* The groups in which ranks communicate, or NULL: not known. */
+	const struct cpl_rank_grid *grid;
 	const char *option; /* the text after a colon in the mapper's name, or
 			     * NULL; see cpl_mapper_option */
 	const struct cpl_load *background; /* or NULL */
@@ -55,6 +59,8 @@ struct cpl_map_request {
 	const struct cpl_rank_groups *grown;
 	const struct cpl_rank_groups *block; /* from cpl_rank_groups_blocks, or
 	                                      * NULL */
+	bool raw; /* cpl_map takes the mapper's own answer, whatever it comes
+	           * to */
 	int threads; /* 0 and 1: only the caller's; results are the same */
 };
 

@@ -7,11 +7,14 @@ site_sources += src/core/mapping/mapping.h \
 	src/core/mapping/bundle_loads.c \
 	src/core/mapping/repair.c src/core/mapping/refine_links.c \
 	src/core/mapping/tables.c \
-	src/core/mapping/rank_groups.h src/core/mapping/rank_groups.c \
+	src/core/mapping/segments.h src/core/mapping/segments.c src/core/mapping/rank_groups.h src/core/mapping/rank_groups.c \
 	src/core/mapping/rank_boxes.h src/core/mapping/rank_boxes.c \
 	src/core/mapping/host_evaluate.h src/core/mapping/host_evaluate.c \
 	src/core/mapping/host_search.h src/core/mapping/host_search.c \
 	src/core/mapping/quick.h \
+	src/core/mapping/cell_spread.h src/core/mapping/cell_spread.c \
+	src/core/mapping/replace.h src/core/mapping/replace.c \
+	src/core/mapping/group_layout.h src/core/mapping/group_layout.c \
 	src/core/mapping/clusters.h src/core/mapping/clusters.c
 
 # One file for each mapper, in the order of lists; a new one is a line here. Lists
@@ -34,6 +37,7 @@ mappers_5 = src/core/mapping/rcm.c \
 	src/core/mapping/tile.c \
 	src/core/mapping/sfc.c \
 	src/core/mapping/network_order.c \
+	src/core/mapping/groups.c \
 	src/core/mapping/pacmap.c \
 	src/core/mapping/ptram.c \
 	src/core/mapping/ptram_refine.c

@@ -56,6 +56,11 @@ static int fail_levels(const struct cpl_network *net, const char *option,
 			snprintf(names + n, sizeof(names) - n, ", %s",
 			         net->level[l].name);
 	}
+	if (net->accelerators.n_domains) {
+		size_t n = strlen(names);
+
+		snprintf(names + n, sizeof(names) - n, ", domain");
+	}
 	return cpl_fail(err,
 	                "this network has no units '%.32s'; it has %s%s and "
 	                "numbers from 1, routers",
@@ -113,6 +118,11 @@ int cpl_cut_find(const struct cpl_network *net, const char *option,
 	*out = (struct cpl_cut){.name = option};
 	if (n > 1)
 		return find_boxes(net, side, n, out, err);
+	out->domains = net->accelerators.n_domains &&
+	               (!strcmp(option, CPL_CUT_AUTO) ||
+	                !strcmp(option, "domain"));
+	if (out->domains)
+		return 0;
 	if (!strcmp(option, CPL_CUT_AUTO)) {
 		find_auto(net, out);
 		return 0;
@@ -131,6 +141,16 @@ bool cpl_cut_is_spelled(const char *option)
 	if (isdigit((unsigned char)*option))
 		return read_sides(option, side) > 0;
 	return !option[strspn(option, "abcdefghijklmnopqrstuvwxyz")];
+}
+
+/* Unit of a node: its domain, or else its router behind all domains. */
+static int domain_unit(const struct cpl_network *net, int node)
+{
+	int domain = net->accelerators.domain_of[node];
+
+	return domain >= 0 ? domain
+	                   : net->accelerators.n_domains +
+	                             cpl_network_router(net, node);
 }
 
 /* Unit of a router with nodes, no higher than its number. */
@@ -158,7 +178,8 @@ int cpl_whole_units_open(struct cpl_whole_units *out,
                          struct cpl_error *err)
 {
 	/* A router has a unit of a lower number than it has, or its own. */
-	int most = net->n_node_routers;
+	int most = net->n_node_routers +
+	           (cut->domains ? net->accelerators.n_domains : 0);
 
 	*out = (struct cpl_whole_units){0};
 	out->unit = cpl_arena_take_raw(&out->arena, net->n_nodes, sizeof(int));
@@ -168,7 +189,10 @@ int cpl_whole_units_open(struct cpl_whole_units *out,
 	if (out->arena.failed)
 		return cpl_arena_end(&out->arena, -1, err);
 	for (int i = 0; i < net->n_nodes; i++) {
-		int unit = unit_of(net, cut, cpl_network_router(net, i));
+		int unit = cut->domains
+		                   ? domain_unit(net, i)
+		                   : unit_of(net, cut,
+		                             cpl_network_router(net, i));
 
 		out->unit[i] = unit;
 		if (unit >= out->n)

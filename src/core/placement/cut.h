@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a network is cut into for policies that care for whole units, by name:
- * "router" or another level's, a number (1: routers, 2: the next coarser level
+ * "router" or another level's, "domain" (of accelerators), a number (1: routers, 2: the next coarser level
  * ...), on a torus the sides of boxes ("4x4x2"), or "auto": the smallest units
- * that traffic inside need not leave, the routers or on a torus its boxes of all
- * sides but the longest one.
+ * that traffic inside need not leave, the domains where there are some, else the
+ * routers or on a torus its boxes of all sides but the longest one.
  */
 #ifndef CPL_PLACEMENT_CUT_H
 #define CPL_PLACEMENT_CUT_H
@@ -14,10 +14,10 @@
 
 #define CPL_CUT_AUTO "auto"
 
-/* Routers, the units of a level, or boxes of a torus. */
+/* Routers, domains, the units of a level, or boxes of a torus. */
 struct cpl_cut {
 	const char *name; /* as it was asked for */
-	bool routers;
+	bool routers, domains;
 	const struct cpl_level *level;
 	int side[CPL_NETWORK_MAX_DIMS]; /* of a box, where it is neither */
 };

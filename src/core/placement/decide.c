@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "placement/bounds.h"
 #include "placement/cut.h"
 #include "placement/judge.h"
+#include "placement/repair.h"
 
 static int check_phases(const struct cpl_decide_request *req,
                         struct cpl_error *err)
@@ -78,12 +80,17 @@ static void add_candidate(struct cpl_decision *out,
 	        (struct cpl_candidate){.policy = policy, .seed = seed};
 }
 
-/* Is it a class other than the one that keeping units whole asks for? */
+/* Is it a class other than those that keeping units whole, known groups, and domains
+ * ask for? */
 static bool is_left_out(const struct cpl_decide_request *req,
                         const struct cpl_placement_policy *policy)
 {
 	return policy->flags & CPL_PLACEMENT_CLASS &&
-	       !(req->wish.keep.name && policy == &cpl_placement_keep_whole);
+	       !(req->wish.keep.name && policy == &cpl_placement_keep_whole) &&
+	       !(req->place.grid.n && policy == &cpl_placement_groups) &&
+	       !(req->place.net->accelerators.n_domains &&
+	         (policy == &cpl_placement_compact ||
+	          policy == &cpl_placement_segments));
 }
 
 /* List the candidates of a policy; before a search there is linear. */
@@ -146,7 +153,8 @@ static int place_first(const struct cpl_decide_request *req,
 	out->node = malloc((size_t)out->n_nodes * sizeof(*out->node));
 	if (!out->node)
 		return cpl_fail_memory(err);
-	if (out->candidate[0].policy->place(&place, out->node, err))
+	if (out->candidate[0].policy->place(&place, out->node, err) ||
+	    cpl_bounds_keep(&place, req->stock, out->node, err))
 		return -1;
 	return count_broken(req, out, err);
 }
@@ -164,8 +172,10 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 	    (req->comm && (check_ranks(req, err) || check_phases(req, err))))
 		return -1;
 	if (!list(req, resolve(req), out, err))
-		rc = req->comm ? cpl_judge(req, out, err)
-		               : place_first(req, out, err);
+		rc = !req->comm ? place_first(req, out, err)
+		     : cpl_judge(req, out, err) || cpl_repair(req, out, err)
+		             ? -1
+		             : 0;
 	if (rc)
 		cpl_decision_free(out);
 	return rc;

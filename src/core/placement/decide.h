@@ -104,6 +104,15 @@ enum cpl_order {
 	CPL_ORDER_NOT,
 };
 
+struct cpl_former;
+
+/* What became of it (placement/repair.h). */
+struct cpl_repaired {
+	bool judged;  /* with that the next counts */
+	double worse; /* than the fresh plan by the objective, in parts of that;
+	               * < 0: better */
+};
+
 struct cpl_decide_request {
 	struct cpl_placement_request place;
 	/* What the job is to get, with a policy, whose option is in `place`. */
@@ -126,6 +135,9 @@ struct cpl_decide_request {
 	/* [n_nodes_wanted] the scheduler's own nodes, a candidate of the
 	 * searches; NULL: not known. Free, the required ones among them. */
 	const int *stock;
+	/* Its run before, whose layout is kept where that is little worse
+	 * (placement/repair.h); NULL: none is known. */
+	const struct cpl_former *former;
 	const struct cpl_load *background; /* running jobs, or NULL */
 	/*
 	 * For the seconds of candidates: the phases that comm is the sum of
@@ -205,6 +217,7 @@ struct cpl_decision {
 	                 * first number, in parts of it */
 	int n_candidates;
 	struct cpl_candidate *candidate;
+	struct cpl_repaired repaired;
 	bool cut_short; /* the budget ended the search */
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "placement/bounds.h"
 #include "placement/judge_internal.h"
 
 #include <stdlib.h>
@@ -150,6 +151,7 @@ static int begin(struct judge *j, struct cpl_error *err)
 	        .block = req->block,
 	        .n_hosts = j->n,
 	        .slots = j->size,
+	        .grid = req->place.grid.n ? &req->place.grid : NULL,
 	        .option = req->wish.map_option,
 	        .background = req->background,
 	        .rates = req->rates,
@@ -202,7 +204,9 @@ static int place_candidate(struct judge *j, int i, struct cpl_error *err)
 	if (!c->policy->place)
 		memcpy(j->layout[i].node, j->req->stock,
 		       (size_t)j->n * sizeof(int));
-	else if (c->policy->place(&place, j->layout[i].node, err))
+	else if (c->policy->place(&place, j->layout[i].node, err) ||
+	         cpl_bounds_keep(&place, j->req->stock, j->layout[i].node,
+	                         err))
 		return -1;
 	if (j->req->order == CPL_ORDER_NOT)
 		cpl_judge_in_turn(j, j->layout[i].node);

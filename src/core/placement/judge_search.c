@@ -68,6 +68,9 @@ static int search_from(struct judge *j, const struct layout *from,
 
 	if (req->wish.keep.name && bound_search(j, from->node, &how, err))
 		return -1;
+	/* A set within bounds stays: only its hosts are exchanged. */
+	if (req->place.bounds)
+		how.free = NULL;
 	memcpy(node, j->mapper ? from->mapped.node : from->node,
 	       (size_t)j->n * sizeof(int));
 	if (cpl_host_search(&how, node, &j->out->cut_short, err))

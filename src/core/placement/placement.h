@@ -3,7 +3,8 @@
  * Placement policies: which free nodes a job gets, in rank order. A new one
  * is a file and a line in placement.mk (Jain 2016, 3.2.3).
  */
-/* Tests: * in test_placement; judge* searches wish in test_decide*; unit* in
+/* Tests: * in test_placement; judge* searches wish in test_decide*; groups
+ * segments in test_groups; unit* in
  * test_decide_units. */
 #ifndef CPL_PLACEMENT_PLACEMENT_H
 #define CPL_PLACEMENT_PLACEMENT_H
@@ -15,7 +16,10 @@
 #include "network/network.h"
 #include "routing/routing.h"
 #include "graph/comm.h"
+#include "graph/rank_grid.h"
 #include "traffic/traffic.h"
+
+struct cpl_bounds;
 
 struct cpl_placement_request {
 	const struct cpl_network *net;
@@ -26,6 +30,14 @@ struct cpl_placement_request {
 	int n_required;            /* <= n_nodes_wanted */
 	uint64_t seed;
 	const char *option; /* cpl_placement_option of the policy's name */
+	/* The groups in which the job's ranks communicate, with their traffic (or
+	 * NULL) and so many ranks on each node; n 0: not known. */
+	struct cpl_rank_grid grid;
+	const struct cpl_comm *comm;
+	int ranks_per_node;
+	/* What the set must keep, or NULL. No policy looks at it: what they
+	 * choose is made to fit (bounds.h). */
+	const struct cpl_bounds *bounds;
 };
 
 enum cpl_placement_flags {
@@ -115,8 +127,11 @@ int cpl_placement_require(const struct cpl_placement_request *req, int *out,
 extern const struct cpl_placement_policy cpl_placement_linear,
         cpl_placement_random_nodes, cpl_placement_round_robin_nodes,
         cpl_placement_best_fit, cpl_placement_auto, cpl_placement_traffic,
-        cpl_placement_blocked, cpl_placement_keep_whole;
+        cpl_placement_blocked, cpl_placement_keep_whole, cpl_placement_groups,
+        cpl_placement_compact, cpl_placement_segments;
 /* A candidate that a request brings along, see decide.h; in no table. */
 extern const struct cpl_placement_policy cpl_placement_stock;
+/* That of cpl_repair, for which nobody can ask. */
+extern const struct cpl_placement_policy cpl_placement_repair;
 
 #endif

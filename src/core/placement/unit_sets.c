@@ -18,6 +18,7 @@ struct unit_counts {
 	const struct cpl_level *level[CPL_NETWORK_MAX_LEVELS + 1];
 	int n_units[CPL_NETWORK_MAX_LEVELS + 1];
 	int *count[CPL_NETWORK_MAX_LEVELS + 1]; /* free and not taken */
+	int *in_domain; /* [domains + 1] 0; the first of nodes in none */
 	int *out, used;
 	struct cpl_arena arena;
 };
@@ -46,6 +47,9 @@ static int open_counts(struct unit_counts *r, const struct cpl_network *net,
 		if (net->level[l].n_units < net->n_node_routers)
 			add_level(r, &net->level[l]);
 	add_level(r, NULL);
+	r->in_domain = cpl_arena_take(&r->arena,
+	                              net->accelerators.n_domains + 1,
+	                              sizeof(*r->in_domain));
 	if (r->arena.failed)
 		return cpl_arena_end(&r->arena, -1, err);
 	for (int i = 0; i < net->n_nodes; i++)
@@ -72,15 +76,66 @@ static int inside(const struct unit_counts *r, int level, int u, int *first)
 	return unit_of(r, level + 1, first_router(r, level, u + 1) - 1) + 1;
 }
 
-static void take_router(struct unit_counts *r, int router, int n)
+/* Take n of a router's free nodes, of one domain (-2: of any). */
+static void take_nodes(struct unit_counts *r, struct cpl_nodes nodes,
+                       int domain, int n)
 {
-	struct cpl_nodes nodes = cpl_network_nodes(r->net, router);
+	const int *of = r->net->accelerators.domain_of;
 
 	for (int i = 0; i < nodes.n && n > 0; i++)
-		if (r->free[nodes.node[i]]) {
+		if (r->free[nodes.node[i]] &&
+		    (domain == -2 || of[nodes.node[i]] == domain)) {
 			r->out[r->used++] = nodes.node[i];
 			n--;
 		}
+}
+
+/* The domain among a router's nodes of which most are free, or of those that
+ * hold n the one with the fewest; ties to the lowest node. *size: how many. Those
+ * that were taken have count 0, others their free nodes. */
+static int pick_domain(const struct unit_counts *r, struct cpl_nodes nodes,
+                       const int *count, int n, int *size)
+{
+	const int *of = r->net->accelerators.domain_of;
+	int best = -1;
+
+	*size = 0;
+	for (int i = 0; i < nodes.n; i++) {
+		int domain = of[nodes.node[i]], free = count[domain + 1];
+		bool better = *size >= n ? free >= n && free < *size
+		                         : free > *size;
+
+		if (r->free[nodes.node[i]] && better) {
+			best = domain;
+			*size = free;
+		}
+	}
+	return best;
+}
+
+/* Whole domains first, as far as there are some. */
+static void take_router(struct unit_counts *r, int router, int n)
+{
+	struct cpl_nodes nodes = cpl_network_nodes(r->net, router);
+	const int *of = r->net->accelerators.domain_of;
+
+	for (int i = 0; i < nodes.n && of; i++)
+		r->in_domain[of[nodes.node[i]] + 1] +=
+		        r->free[nodes.node[i]] != 0;
+	while (of && n > 0) {
+		int size, domain = pick_domain(r, nodes, r->in_domain, n, &size);
+
+		if (!size)
+			break;
+		size = size < n ? size : n;
+		take_nodes(r, nodes, domain, size);
+		r->in_domain[domain + 1] = 0;
+		n -= size;
+	}
+	for (int i = 0; i < nodes.n && of; i++)
+		r->in_domain[of[nodes.node[i]] + 1] = 0;
+	if (!of)
+		take_nodes(r, nodes, -2, n);
 }
 
 /* Of units first .. end - 1 that with the fewest free nodes that hold n, or

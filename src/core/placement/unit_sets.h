@@ -12,7 +12,8 @@
  * n of the nodes with free[node] != 0, of which there are so many, into out by
  * id: in the smallest unit that holds them, of these the one with the fewest
  * free nodes; else in as few units of each level as taking those with the most
- * free nodes first makes of it. On a torus the smallest box, and in its order.
+ * free nodes first makes of it. Domains of accelerators on a router are filled
+ * alike. On a torus the smallest box, and in its order.
  * On a graph those nearest to a router, the best router to begin at within a
  * fixed amount of work. 0, or -1
  * with err (memory). O(nodes + units^2), see blocked.c for boxes.
