@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether the bandwidths of a network can be meant as they are stated. */
+#include <math.h>
+
 #include "network/network.h"
 #include "network/type.h"
 
@@ -11,17 +13,24 @@
 
 static int64_t n_rates(const struct cpl_network *net)
 {
-	return net->n_classes + (net->cable_bandwidth
-	                                 ? cpl_network_port_cables(net)
-	                                 : net->n_ports);
+	return CPL_INSIDES + net->n_classes +
+	       (net->cable_bandwidth ? cpl_network_port_cables(net)
+	                             : net->n_ports);
 }
 
-/* What a cable has, and what it is called: the classes, then the ports. */
+/* What a cable has, and what it is called: accelerators', the classes, then the
+ * ports. */
 static double rate_of(const struct cpl_network *net, int64_t i,
                       const char **name)
 {
-	int64_t port = i - net->n_classes;
+	static const char *const inside[] = {"node_bandwidth", "domain"};
+	int64_t port = i - CPL_INSIDES - net->n_classes;
 
+	if (i < CPL_INSIDES) {
+		*name = inside[i];
+		return net->accelerators.bandwidth[i];
+	}
+	i -= CPL_INSIDES;
 	if (port < 0) {
 		*name = net->link_class[i].name;
 		return net->link_class[i].bandwidth / net->link_class[i].cables;
@@ -42,10 +51,16 @@ static struct rate_range range_of(const struct cpl_network *net)
 	struct rate_range r = {.least_name = NULL};
 
 	for (int64_t i = 0; i < n_rates(net); i++) {
+		int64_t class = i - CPL_INSIDES;
 		const char *name;
 		double rate;
 
-		if (i < net->n_classes && !net->link_class[i].count)
+		if (class < 0 &&
+		    (!net->accelerators.per_node ||
+		     isinf(net->accelerators.bandwidth[i])))
+			continue;
+		if (class >= 0 && class < net->n_classes &&
+		    !net->link_class[class].count)
 			continue;
 		rate = rate_of(net, i, &name);
 		if (!r.least_name || rate < r.least) {

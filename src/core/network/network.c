@@ -13,7 +13,7 @@
 static const char *const common_keys[] = {
         "format",  "version",          "name",  "type",
         "routing", "nodes_per_router", "nodes", "bandwidth",
-        "ports",   "adaptive"};
+        "ports",   "adaptive",         "accelerators"};
 
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
 #define MAX_KEYS 32
@@ -220,7 +220,9 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 		return -1;
 	if (bandwidth && !json_is_object(bandwidth))
 		return cpl_fail(err, "\"bandwidth\" must be an object");
-	if (cpl_ports_read(net, root, err) || read_adaptive(net, root, err) ||
+	if (cpl_ports_read(net, root, err) ||
+	    cpl_accelerators_read(net, root, err) ||
+	    read_adaptive(net, root, err) ||
 	    type->shape(net, root, err))
 		return -1;
 	if (!net->n_node_routers)
@@ -240,7 +242,8 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	                               cpl_network_read_nodes(net, root, err))
 		return -1;
 	if (list_nodes(net, err) || cpl_network_index_nodes(net, err) ||
-	    allocate_links(net, err))
+	    cpl_accelerators_join(net, root, err) ||
+	    cpl_ports_find_stations(net, err) || allocate_links(net, err))
 		return -1;
 	if (type->links(net, err) || cpl_network_check_bandwidths(net, err) ||
 	    (type->flags & CPL_NETWORK_NEXT_LINKS &&
@@ -309,6 +312,10 @@ void cpl_network_free(struct cpl_network *net)
 		for (int node = 0; node < net->n_nodes; node++)
 			free(net->node_name[node]);
 	free(net->node_name);
+	if (net->router_name)
+		for (int router = 0; router < net->n_routers; router++)
+			free(net->router_name[router]);
+	free(net->router_name);
 	free(net->index);
 	for (int l = 0; l < net->n_levels; l++) {
 		free(net->level[l].first);
@@ -317,8 +324,6 @@ void cpl_network_free(struct cpl_network *net)
 	}
 	free(net->cable_bandwidth);
 	free(net->port_router);
-	free(net->station_of);
-	free(net->station_router);
 	free(net->router_first);
 	free(net->router_node);
 	free(net->link_from);

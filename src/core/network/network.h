@@ -7,6 +7,7 @@
  */
 /* Tests: bandwidths nodes shape dragonfly* hyperx* torus* in test_network;
  * dragonfly/kinds* in test_dragonfly_kinds; next_links routes in test_graph;
+ * accelerators in test_accelerators; export in golden/networks.t;
  * stations in test_ports; against in golden/against.t; cost in
  * golden/networks.t. */
 #ifndef CPL_NETWORK_NETWORK_H
@@ -25,6 +26,7 @@ struct cpl_network_type;
 #define CPL_NETWORK_MAX_CLASSES 16
 #define CPL_NETWORK_MAX_LEVELS 6
 #define CPL_NETWORK_MAX_PORTS 16
+#define CPL_NETWORK_MAX_ACCELERATORS 64
 
 /* How the ranks of a node use its ports. */
 enum cpl_port_use {
@@ -35,6 +37,7 @@ enum cpl_port_use {
 	CPL_PORTS_NEAREST, /* a rank one port: the i-th of n i * ports / n, as
 	                    * ranks are bound one beside the other */
 	CPL_PORTS_FIRST,   /* all ranks port 0 */
+	CPL_PORTS_AFFINITY, /* those of their accelerators, see below */
 };
 
 /* What a network type has for routings, and what a routing needs of a type: the
@@ -113,6 +116,44 @@ struct cpl_share {
 	double part;
 };
 
+/* How an accelerator is joined to others without the network. */
+enum cpl_inside {
+	CPL_INSIDE_NODE,   /* those of its node */
+	CPL_INSIDE_DOMAIN, /* those of the nodes on a switch of their own */
+};
+#define CPL_INSIDES 2
+
+/*
+ * Accelerators of each node, and what joins them: rank i of those of a node has
+ * number i modulo per_node. A message goes where NCCL would send it ("NCCL
+ * Environment Variables", NCCL_P2P_LEVEL, NCCL_PXN_DISABLE): inside the node,
+ * else inside the domain, else over the ports of the two accelerators. Files
+ * without them have per_node 0.
+ */
+struct cpl_accelerators {
+	int per_node;
+	int64_t n; /* of all nodes */
+	/* Bytes/s of one, each way; INFINITY where its traffic is not counted.
+	 * Without that of the node the domain's links take its traffic. */
+	double bandwidth[CPL_INSIDES];
+	int n_domains;
+	int *domain_of; /* [n_nodes], -1: in none; NULL: there are none */
+	/* Ports of each, the i-th of one sends to the i-th of another; none
+	 * where net->port_use says what ranks use. */
+	int ports;
+	unsigned char port[CPL_NETWORK_MAX_ACCELERATORS]
+	                  [CPL_NETWORK_MAX_PORTS];
+	/* Bytes leave by the ports that they arrive at, through the accelerator
+	 * of the own node that has these. */
+	bool pxn;
+	/* Where accelerators are not told apart: the part of what leaves that
+	 * goes from a port to another, and that passes an accelerator of the
+	 * own node. */
+	double part[CPL_NETWORK_MAX_PORTS][CPL_NETWORK_MAX_PORTS];
+	double passes;
+	int split; /* nodes that one is here, see by_port */
+};
+
 struct cpl_node_index; /* name -> node id, private */
 
 struct cpl_network {
@@ -141,12 +182,14 @@ struct cpl_network {
 	int *router_first;    /* [n_routers + 1] into router_node */
 	int *router_node;     /* nodes of the routers by their first port, by
 	                       * id */
+	struct cpl_accelerators accelerators;
 	/* Nodes on the same routers, port by port, with no link between them,
-	 * are at one station. NULL: nodes have one port; the router is the
-	 * station. */
+	 * and in the same domain are at one station. NULL: nodes have one port
+	 * and no domains; the router is the station. */
 	int n_stations;
 	int *station_of;     /* [n_nodes] */
 	int *station_router; /* [n_stations * n_ports] */
+	int *station_domain; /* [n_stations], NULL: there are no domains */
 	/* The same network with each port as a node of its own, cable by cable:
 	 * ranks that use one port each see it so. It has no names. NULL: nodes
 	 * have one port, or their ranks all use the same. */
@@ -161,6 +204,8 @@ struct cpl_network {
 	int *link_from;       /* [n_links] router ids */
 	int *link_to;         /* [n_links] */
 	unsigned char *link_class_of; /* [n_links] */
+	char **router_name;   /* [n_routers], for people; NULL: the file has
+	                       * none */
 	char **node_name;     /* [n_nodes]; NULL entry: port without a node */
 	struct cpl_node_index *index;
 	struct cpl_route_table *routes; /* NULL: the file names none */
@@ -295,6 +340,34 @@ static inline int cpl_network_station_router(const struct cpl_network *net,
 		       : station;
 }
 
+/* Are two nodes in one domain, so that what they send each other is on no link
+ * of the network? O(1). */
+static inline bool cpl_network_share_domain(const struct cpl_network *net,
+					    int a, int b)
+{
+	const int *of = net->accelerators.domain_of;
+
+	return of && of[a] >= 0 && of[a] == of[b];
+}
+
+/* The same of two stations. O(1). */
+static inline bool cpl_network_stations_joined(const struct cpl_network *net,
+					       int a, int b)
+{
+	const int *of = net->station_domain;
+
+	return of && of[a] >= 0 && of[a] == of[b];
+}
+
+/* The first accelerator of a node; all are numbered node by node. O(1). */
+static inline int64_t cpl_network_accelerator(const struct cpl_network *net,
+					      int node)
+{
+	const struct cpl_accelerators *a = &net->accelerators;
+
+	return (int64_t)(node / a->split) * a->per_node;
+}
+
 /* Part of the bytes between nodes that goes from port p to port q, where ranks
  * are not told apart. O(1). */
 static inline double cpl_network_port_fraction(const struct cpl_network *net,
@@ -302,6 +375,8 @@ static inline double cpl_network_port_fraction(const struct cpl_network *net,
 {
 	if (net->port_use == CPL_PORTS_SPREAD)
 		return p == q ? net->port_share[p] : 0;
+	if (net->port_use == CPL_PORTS_AFFINITY)
+		return net->accelerators.part[p][q];
 	return net->port_share[p] * net->port_share[q];
 }
 

@@ -2,8 +2,10 @@ site_sources += src/core/network/network.h src/core/network/network.c \
 	src/core/network/type.h src/core/network/routes.c \
 	src/core/network/next_links.c src/core/network/ports.c \
 	src/core/network/stations.c src/core/network/bandwidths.c \
+	src/core/network/accelerators.c \
 	src/core/network/nodes.c src/core/network/shape.c
 lab_sources += src/core/network/against.h src/core/network/against.c \
+	src/core/network/export.h src/core/network/export.c \
 	src/core/network/reader/slurm_view.h \
 	src/core/network/reader/slurm_view.c \
 	src/core/network/cost.h src/core/network/cost.c
@@ -38,10 +40,13 @@ network_readers = src/core/network/reader/topology_conf.c \
 	src/core/network/reader/ibnetdiscover.c \
 	src/core/network/reader/aries.c \
 	src/core/network/reader/node_list.c \
+	src/core/network/reader/topograph.c \
 	src/core/network/reader/names.c
 lab_sources += $(network_readers) src/core/network/reader/reader.h \
 	src/core/network/reader/reader_internal.h \
 	src/core/network/reader/reader.c src/core/network/reader/draft.c \
+	src/core/network/reader/switch_list.c \
+	src/core/network/reader/switch_list.h \
 	src/core/network/reader/aries_dragonfly.c \
 	src/core/network/reader/ib_plus.c src/core/network/reader/ib_plus.h \
 	src/core/network/reader/ib_plus_describe.c \

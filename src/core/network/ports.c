@@ -12,8 +12,10 @@ static const char *const uses[] = {
         [CPL_PORTS_ROUND_ROBIN] = "round-robin",
         [CPL_PORTS_NEAREST] = "nearest",
         [CPL_PORTS_FIRST] = "first",
+        [CPL_PORTS_AFFINITY] = "affinity",
 };
-#define N_USES ((int)(sizeof(uses) / sizeof(*uses)))
+/* Those that can be stated. */
+#define N_USES CPL_PORTS_AFFINITY
 
 static const char *const keys[] = {"count", "use", "bandwidth", NULL};
 
@@ -29,7 +31,7 @@ static int read_use(struct cpl_network *net, const json_t *ports,
 
 	if (cpl_json_string(ports, "use", &name, err) < 0)
 		return -1;
-	for (int i = 0; i < N_USES; i++)
+	for (int i = 0; i < (int)N_USES; i++)
 		if (!strcmp(name, uses[i])) {
 			net->port_use = (enum cpl_port_use)i;
 			return 0;
@@ -238,12 +240,8 @@ static int take_arrays(struct cpl_network *net, struct cpl_error *err)
 	net->router_node = malloc(n * sizeof(*net->router_node));
 	net->router_first = calloc((size_t)net->n_routers + 1,
 	                           sizeof(*net->router_first));
-	net->station_of = malloc(n * sizeof(*net->station_of));
-	net->station_router = malloc(n * (size_t)net->n_ports *
-	                             sizeof(*net->station_router));
 	return net->node_name && net->port_router && net->router_node &&
-	                       net->router_first && net->station_of &&
-	                       net->station_router
+	                       net->router_first
 	               ? 0
 	               : cpl_fail_memory(err);
 }
@@ -380,7 +378,7 @@ int cpl_ports_join(struct cpl_network *net, const json_t *root,
 	if (rc)
 		return -1;
 	list_first_ports(net);
-	return cpl_ports_find_stations(net, err);
+	return 0;
 }
 
 /* The bandwidths of cables in the order of the nodes of `part`, where they
@@ -399,6 +397,31 @@ static int list_bandwidths(const struct cpl_network *net,
 	return 0;
 }
 
+/* Domains of the ports, and their stations. */
+static int list_domains(const struct cpl_network *net, struct cpl_network *part,
+                        struct cpl_error *err)
+{
+	int *of = malloc((size_t)part->n_nodes * sizeof(*of));
+
+	if (!of)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < part->n_nodes; i++)
+		of[i] = net->accelerators.domain_of[i / net->n_ports];
+	part->accelerators.domain_of = of;
+	return cpl_ports_find_stations(part, err);
+}
+
+/* Has each rank one port of its own, whatever the other rank's is? */
+static bool pins(const struct cpl_network *net)
+{
+	const struct cpl_accelerators *a = &net->accelerators;
+
+	return net->port_use == CPL_PORTS_ROUND_ROBIN ||
+	       net->port_use == CPL_PORTS_NEAREST ||
+	       (net->port_use == CPL_PORTS_AFFINITY && a->ports == 1 &&
+	        !a->pxn);
+}
+
 /* The network by ports does not own what it shares with net, but for its
  * bandwidths. */
 int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err)
@@ -406,8 +429,7 @@ int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err)
 	size_t size = sizeof(*net) + net->type->size;
 	struct cpl_network *part;
 
-	if (net->n_ports == 1 || (net->port_use != CPL_PORTS_ROUND_ROBIN &&
-	                          net->port_use != CPL_PORTS_NEAREST))
+	if (net->n_ports == 1 || !pins(net))
 		return 0;
 	part = malloc(size);
 	if (!part)
@@ -417,18 +439,34 @@ int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err)
 	part->n_ports = 1;
 	part->port_share[0] = 1;
 	part->n_stations = net->n_routers;
-	part->station_of = part->station_router = NULL;
+	part->station_of = part->station_router = part->station_domain = NULL;
+	part->accelerators.domain_of = NULL;
+	part->accelerators.split = net->n_ports;
+	part->accelerators.part[0][0] = 1;
 	part->router_first = part->router_node = NULL;
 	part->node_name = NULL;
 	part->index = NULL;
 	part->cable_bandwidth = NULL;
 	net->by_port = part;
-	return list_bandwidths(net, part, err);
+	if (list_bandwidths(net, part, err))
+		return -1;
+	return net->accelerators.domain_of ? list_domains(net, part, err) : 0;
+}
+
+static void free_stations(struct cpl_network *net)
+{
+	free(net->accelerators.domain_of);
+	free(net->station_of);
+	free(net->station_router);
+	free(net->station_domain);
 }
 
 void cpl_ports_free(struct cpl_network *net)
 {
-	if (net->by_port)
+	if (net->by_port) {
 		free(net->by_port->cable_bandwidth);
+		free_stations(net->by_port);
+	}
 	free(net->by_port);
+	free_stations(net);
 }

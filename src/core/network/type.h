@@ -84,15 +84,25 @@ int cpl_ports_read(struct cpl_network *net, const json_t *root,
                    struct cpl_error *err);
 int cpl_ports_join(struct cpl_network *net, const json_t *root,
                    struct cpl_error *err);
-/* Once the nodes are on their routers: net's stations. 0, or -1 with err
- * (memory). O(nodes * ports). */
+/* Once the nodes are on their routers and in their domains: net's stations,
+ * where they are no routers. 0, or -1 with err (memory). O(nodes * ports). */
 int cpl_ports_find_stations(struct cpl_network *net, struct cpl_error *err);
 /* Once all else is read: net->by_port, where it has one. 0, or -1 with err
  * (memory). O(nodes * ports). */
 int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err);
 void cpl_ports_free(struct cpl_network *net);
-/* "spread", "round-robin", "nearest", "first". */
+/* "spread", "round-robin", "nearest", "first", "affinity". */
 const char *cpl_port_use_name(enum cpl_port_use use);
+
+/*
+ * network/accelerators.c: root's "accelerators" into net's, once the ports are
+ * read; then, where hosts have their ids, its domains. 0, or -1 with err.
+ * O(accelerators^2 * ports), O(nodes).
+ */
+int cpl_accelerators_read(struct cpl_network *net, const json_t *root,
+                          struct cpl_error *err);
+int cpl_accelerators_join(struct cpl_network *net, const json_t *root,
+                          struct cpl_error *err);
 
 /*
  * network/nodes.c: nodes of one port on their routers, as many on each; their

@@ -26,6 +26,8 @@ double cpl_station_hops(const struct cpl_network *net,
 
 	if (!net->station_of)
 		return routing->hops(net, from, to);
+	if (cpl_network_stations_joined(net, from, to))
+		return 0;
 	for (int p = 0; p < net->n_ports; p++)
 		for (int q = 0; q < net->n_ports && from != to; q++) {
 			double part = cpl_network_port_fraction(net, p, q);
@@ -133,7 +135,7 @@ const struct cpl_share *cpl_route_find(struct cpl_route_finder *f, int from,
 	const struct cpl_network *net = f->net;
 
 	*n = 0;
-	if (from == to)
+	if (from == to || cpl_network_stations_joined(net, from, to))
 		return f->share;
 	if (!net->station_of) {
 		*n = find(f, from, to, f->share);

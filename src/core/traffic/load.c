@@ -4,31 +4,34 @@
 #include <string.h>
 
 #include "traffic/load_blocks.h"
+#include "traffic/times.h"
 
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err)
 {
 	/* The arrays follow one another, as cpl_times_at counts them. One item
 	 * more is allocated, since a network may have neither. */
-	size_t links = (size_t)net->n_links;
 	size_t cables = (size_t)cpl_network_port_cables(net);
+	double *next;
 
-	load->blocks = NULL;
-	load->link = calloc(links + 2 * cables + 1, sizeof(double));
-	load->injection = load->ejection = NULL;
+	memset(load, 0, sizeof(*load));
+	load->link = calloc((size_t)cpl_times_links(net) + 1, sizeof(double));
 	if (!load->link)
 		return cpl_fail_memory(err);
-	load->injection = load->link + links;
+	load->injection = load->link + net->n_links;
 	load->ejection = load->injection + cables;
+	next = load->ejection + cables;
+	for (int k = 0; k < CPL_INSIDES; k++) {
+		load->out[k] = next;
+		load->in[k] = next + net->accelerators.n;
+		next += 2 * net->accelerators.n;
+	}
 	return 0;
 }
 
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net)
 {
-	size_t cables = (size_t)cpl_network_port_cables(net);
-
-	memset(load->link, 0,
-	       ((size_t)net->n_links + 2 * cables) * sizeof(double));
+	memset(load->link, 0, (size_t)cpl_times_links(net) * sizeof(double));
 }
 
 void cpl_load_free(struct cpl_load *load)
@@ -41,23 +44,15 @@ void cpl_load_free(struct cpl_load *load)
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
                   const struct cpl_network *net)
 {
-	for (int64_t i = 0; i < net->n_links; i++)
+	for (int64_t i = 0; i < cpl_times_links(net); i++)
 		into->link[i] += from->link[i];
-	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
-		into->injection[i] += from->injection[i];
-		into->ejection[i] += from->ejection[i];
-	}
 }
 
 void cpl_load_scale(struct cpl_load *into, const struct cpl_load *from,
                     double factor, const struct cpl_network *net)
 {
-	for (int64_t i = 0; i < net->n_links; i++)
+	for (int64_t i = 0; i < cpl_times_links(net); i++)
 		into->link[i] = from->link[i] * factor;
-	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
-		into->injection[i] = from->injection[i] * factor;
-		into->ejection[i] = from->ejection[i] * factor;
-	}
 }
 
 static double largest(const double *value, int64_t n, double bandwidth,
@@ -83,6 +78,12 @@ double cpl_load_seconds(const struct cpl_load *load,
 
 		most = fmax(most, load->injection[i] / bandwidth);
 		most = fmax(most, load->ejection[i] / bandwidth);
+	}
+	for (int k = 0; k < CPL_INSIDES; k++) {
+		const struct cpl_accelerators *a = &net->accelerators;
+
+		most = largest(load->out[k], a->n, a->bandwidth[k], most);
+		most = largest(load->in[k], a->n, a->bandwidth[k], most);
 	}
 	return most;
 }

@@ -116,6 +116,9 @@ void cpl_load_blocks_changed(struct cpl_load_blocks *blocks, int64_t link)
 	int64_t nodes = cpl_network_port_cables(blocks->net);
 	int64_t at = link / BLOCK;
 
+	/* Links of accelerators are in no block. */
+	if (link >= links + 2 * nodes)
+		return;
 	if (link >= links) {
 		at = blocks_of(links) + (link - links) / BLOCK;
 		if (link >= links + nodes)

@@ -164,6 +164,14 @@ double cpl_traffic_seconds(const struct cpl_network *net,
 		              rates ? rates->ejection + i : NULL, 1, bandwidth,
 		              most);
 	}
+	for (int k = 0; k < CPL_INSIDES; k++) {
+		const struct cpl_accelerators *a = &net->accelerators;
+
+		most = slowed(own->out[k], rates ? rates->out[k] : NULL, a->n,
+		              a->bandwidth[k], most);
+		most = slowed(own->in[k], rates ? rates->in[k] : NULL, a->n,
+		              a->bandwidth[k], most);
+	}
 	return most;
 }
 
@@ -350,19 +358,33 @@ int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
 	return rc;
 }
 
-int cpl_load_node_stats(const struct cpl_network *net, const double *value,
-                        struct cpl_class_stats *out, struct cpl_error *err)
+/* Of `each` values of every node, those of nodes that there are. */
+static int node_stats(const struct cpl_network *net, const double *value,
+                      int each, struct cpl_class_stats *out,
+                      struct cpl_error *err)
 {
-	int64_t cables = cpl_network_port_cables(net), n = 0;
-	double *used = malloc((size_t)cables * sizeof(*used));
+	int64_t all = (int64_t)net->n_nodes * each, n = 0;
+	double *used = malloc((size_t)all * sizeof(*used));
 	int rc;
 
 	if (!used)
 		return cpl_fail_memory(err);
-	for (int64_t i = 0; i < cables; i++)
-		if (net->node_name[i / net->n_ports])
+	for (int64_t i = 0; i < all; i++)
+		if (net->node_name[i / each])
 			used[n++] = value[i];
 	rc = cpl_class_stats(used, n, out, err);
 	free(used);
 	return rc;
+}
+
+int cpl_load_inside_stats(const struct cpl_network *net, const double *value,
+                          struct cpl_class_stats *out, struct cpl_error *err)
+{
+	return node_stats(net, value, net->accelerators.per_node, out, err);
+}
+
+int cpl_load_node_stats(const struct cpl_network *net, const double *value,
+                        struct cpl_class_stats *out, struct cpl_error *err)
+{
+	return node_stats(net, value, net->n_ports, out, err);
 }

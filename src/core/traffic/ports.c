@@ -6,14 +6,6 @@
 
 #include "graph/arena.h"
 
-static int node_of(const struct cpl_job *job, int rank)
-{
-	if (job->rank_host)
-		return job->node[job->rank_host[rank]];
-	return job->node[job->ranks_per_node > 1 ? rank / job->ranks_per_node
-	                                         : rank];
-}
-
 int cpl_port_pin(const struct cpl_network *net, const int *rank_node, int nodes,
                  int ranks, int *cable, struct cpl_error *err)
 {
@@ -29,6 +21,10 @@ int cpl_port_pin(const struct cpl_network *net, const int *rank_node, int nodes,
 		int node = rank_node[r], i = next[node]++, port;
 
 		port = net->port_use == CPL_PORTS_FIRST ? 0
+		       : net->port_use == CPL_PORTS_AFFINITY
+		               ? net->accelerators
+		                         .port[i % net->accelerators.per_node]
+		                              [0]
 		       : net->port_use == CPL_PORTS_ROUND_ROBIN
 		               ? i % net->n_ports
 		               : (int)((int64_t)i * net->n_ports / on[node]);
@@ -110,7 +106,7 @@ int cpl_port_job_make(struct cpl_port_job *ports, const struct cpl_network *net,
 	if (!rc && (!p.node || !p.cable))
 		rc = cpl_fail_memory(err);
 	for (int r = 0; !rc && r < p.comm->ranks; r++) {
-		p.node[r] = node_of(job, splits ? r / net->n_ports : r);
+		p.node[r] = cpl_job_node(job, splits ? r / net->n_ports : r);
 		p.cable[r] = p.node[r] * net->n_ports + r % net->n_ports;
 	}
 	if (!rc && !splits)

@@ -20,7 +20,7 @@ int cpl_stream_open(struct stream *s, const struct cpl_network *net,
 	        ((UINT64_C(1) << STREAM_SHIFT) - 1) / (uint64_t)per_node + 1;
 	s->host_of = cpl_arena_take_raw(&s->arena, net->n_nodes,
 	                                sizeof(*s->host_of));
-	s->router = cpl_arena_take_raw(&s->arena, net->n_stations,
+	s->router = cpl_arena_take_raw(&s->arena, s->n_hosts,
 	                               sizeof(*s->router));
 	s->host_router = cpl_arena_take_raw(&s->arena, s->n_hosts,
 	                                    sizeof(*s->host_router));

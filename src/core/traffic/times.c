@@ -27,13 +27,23 @@ int times_room(void *array, int64_t *max, int64_t n, size_t size,
 
 int64_t cpl_times_links(const struct cpl_network *net)
 {
-	return net->n_links + 2 * cpl_network_port_cables(net);
+	return net->n_links + 2 * cpl_network_port_cables(net) +
+	       2 * CPL_INSIDES * net->accelerators.n;
+}
+
+int64_t cpl_times_inside(const struct cpl_network *net, enum cpl_inside kind)
+{
+	return net->n_links + 2 * cpl_network_port_cables(net) +
+	       2 * kind * net->accelerators.n;
 }
 
 double cpl_times_bandwidth(const struct cpl_network *net, int64_t link)
 {
 	if (link < net->n_links)
 		return cpl_network_link_bandwidth(net, link);
+	if (link >= cpl_times_inside(net, CPL_INSIDE_NODE))
+		return net->accelerators.bandwidth
+		        [link >= cpl_times_inside(net, CPL_INSIDE_DOMAIN)];
 	/* As many of either kind. */
 	link -= net->n_links;
 	if (link >= cpl_network_port_cables(net))

@@ -53,9 +53,12 @@
 
 /*
  * Links by number: those of the network, then from each node's ports to their
- * routers, then from the routers to the ports.
+ * routers, then from the routers to the ports; then, for each enum cpl_inside,
+ * those from accelerators, then those to them.
  */
 int64_t cpl_times_links(const struct cpl_network *net);
+/* The first of those of accelerators of a kind. O(1). */
+int64_t cpl_times_inside(const struct cpl_network *net, enum cpl_inside kind);
 /* Bytes/s of one. O(1). */
 double cpl_times_bandwidth(const struct cpl_network *net, int64_t link);
 

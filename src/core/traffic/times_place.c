@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "traffic/accelerators.h"
+
 struct cpl_times_space {
 	int *seen; /* [nodes] host + 1, 0 between calls */
 	/* The network of cpl_network_judged, and the caller's where they
@@ -132,6 +134,35 @@ static bool stays(const struct placing *p, int a, int b)
 	return ported ? a / ported->n_ports == b / ported->n_ports : a == b;
 }
 
+/* The accelerators of a node that ranks have, where all have as many. */
+static int used_accelerators(const struct placing *p)
+{
+	int ranks = (p->times->ranks - 1) / p->times->n_hosts + 1;
+	int n = p->space->net->accelerators.per_node;
+
+	return ranks < n ? ranks : n;
+}
+
+/* The links of accelerators that bytes between two nodes are on, or -1. */
+static int inside(const struct placing *p, int a, int b)
+{
+	const struct cpl_network *net = p->space->net;
+
+	if (!net->accelerators.per_node)
+		return -1;
+	if (stays(p, a, b))
+		return used_accelerators(p) > 1
+		               ? cpl_accelerators_inside(net, a)
+		               : -1;
+	return cpl_network_share_domain(net, a, b) ? CPL_INSIDE_DOMAIN : -1;
+}
+
+/* Do they wait for no link? */
+static bool is_free(const struct placing *p, int a, int b)
+{
+	return stays(p, a, b) && inside(p, a, b) < 0;
+}
+
 static int64_t count_flows(const struct placing *p)
 {
 	const struct times_phase *phase = p->phase;
@@ -139,7 +170,8 @@ static int64_t count_flows(const struct placing *p)
 
 	for (int h = 0; h < p->times->n_ends; h++)
 		for (int64_t i = phase->first[h]; i < phase->first[h + 1]; i++)
-			n += !stays(p, p->node[phase->pair[i].to], p->node[h]);
+			n += !is_free(p, p->node[h],
+			              p->node[phase->pair[i].to]);
 	return n;
 }
 
@@ -175,15 +207,38 @@ static int add_ports(struct placing *p, int64_t *n, int node, bool sends,
 	return 0;
 }
 
+/* Add the links of a node's accelerators of a kind. */
+static int add_inside(struct placing *p, int64_t *n, int node, int kind,
+                      bool sends, const struct times_pair *pair)
+{
+	const struct cpl_network *net = p->space->net;
+	int used = used_accelerators(p);
+	int64_t first = cpl_times_inside(net, kind) +
+	                (sends ? 0 : net->accelerators.n) +
+	                cpl_network_accelerator(net, node);
+
+	for (int k = 0; k < used; k++)
+		if (n ? add_route(p, n, first + k, 1.0 / used, pair)
+		      : add_to_link(p, first + k, pair->bytes / used,
+		                    pair->messages / used) < 0)
+			return -1;
+	return 0;
+}
+
 static int add_flow(struct placing *p, int64_t *n, int from,
                     const struct times_pair *pair)
 {
 	const struct cpl_network *net = p->space->net;
-	int to = p->node[pair->to], shares;
+	int to = p->node[pair->to], shares, kind = inside(p, from, to);
 	const struct cpl_share *share =
 	        cpl_route_find(&p->space->finder, cpl_network_station(net, from),
 	                       cpl_network_station(net, to), &shares);
 
+	if (kind >= 0)
+		return add_inside(p, n, from, kind, true, pair) ||
+		                       add_inside(p, n, to, kind, false, pair)
+		               ? -1
+		               : 0;
 	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
@@ -208,7 +263,7 @@ static int place_flows(struct placing *p)
 		     i++) {
 			const struct times_pair *pair = &phase->pair[i];
 
-			if (stays(p, p->node[pair->to], p->node[h]))
+			if (is_free(p, p->node[h], p->node[pair->to]))
 				continue;
 			phase->flow[n++] = (struct times_flow){
 			        pair->bytes, pair->pairs, (int)n_ways};
@@ -251,8 +306,13 @@ static int add_host(struct placing *p, int host, int *n_touched)
 		const struct times_pair *pair = &phase->pair[i];
 		int there = p->node[pair->to];
 		int station = cpl_network_station(space->net, there);
+		int kind = inside(p, node, there);
 
-		if (stays(p, there, node))
+		if (kind >= 0 &&
+		    (add_inside(p, NULL, node, kind, true, pair) ||
+		     add_inside(p, NULL, there, kind, false, pair)))
+			return -1;
+		if (kind >= 0 || stays(p, there, node))
 			continue;
 		bytes += pair->bytes;
 		messages += pair->messages;

@@ -2,7 +2,7 @@
 /*
  * Bytes on links and what they come to. workload.h fills them.
  */
-/* Tests: dilation stream* in test_stream; distance in test_ports; load* in
+/* Tests: accelerators in test_accelerators; dilation stream* in test_stream; distance in test_ports; load* in
  * test_background test_moves; matrix metrics in test_traffic; moves_* in
  * test_moves; objective in test_decide_objectives; times_* in test_times. */
 #ifndef CPL_TRAFFIC_TRAFFIC_H
@@ -18,6 +18,9 @@ struct cpl_load {
 	/* Of each port, by cpl_network_port_cables. */
 	double *injection; /* node to router */
 	double *ejection;  /* router to node */
+	/* Of each accelerator, by cpl_network_accelerator: to and from the
+	 * others of its node, and of its domain (enum cpl_inside). */
+	double *out[CPL_INSIDES], *in[CPL_INSIDES];
 	/* Sums by blocks of a load whose links change one by one, kept by those
 	 * who change them; or NULL: see load_blocks.h. */
 	struct cpl_load_blocks *blocks;
@@ -27,8 +30,10 @@ struct cpl_load {
 struct cpl_job_sums {
 	double bytes;            /* all traffic of the matrix */
 	double bytes_in_node;    /* between ranks of one node */
-	double bytes_on_network; /* bytes - bytes_in_node; includes traffic
-	                          * between nodes of one router (0 hops) */
+	double bytes_in_domain;  /* between nodes of one domain */
+	double bytes_on_network; /* bytes - bytes_in_node - bytes_in_domain;
+	                          * includes traffic between nodes of one router
+	                          * (0 hops) */
 	double hop_bytes;        /* sum of bytes * router-to-router hops */
 	double max_dilation;     /* hops of the farthest pair that talks; both
 	                          * are expectations where paths are drawn */
@@ -60,8 +65,8 @@ static inline double cpl_slowed_seconds(double bytes, double rate,
 }
 
 /*
- * How long one job's bytes (own) take: the largest bytes / bandwidth of links
- * and node links, where others, who send rates (bytes/s; NULL: nothing), leave
+ * How long one job's bytes (own) take: the largest bytes / bandwidth of links,
+ * node links and links of accelerators, where others, who send rates (bytes/s; NULL: nothing), leave
  * 1 / (1 + utilisation) of a link, as in times.h. O(links + nodes).
  */
 double cpl_traffic_seconds(const struct cpl_network *net,
@@ -82,7 +87,7 @@ void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
 /* into = from * factor. O(links + nodes). */
 void cpl_load_scale(struct cpl_load *into, const struct cpl_load *from,
                     double factor, const struct cpl_network *net);
-/* Seconds that the busiest link or node link takes. O(links + nodes). */
+/* Seconds that the busiest link takes, whatever its kind. O(links + nodes). */
 double cpl_load_seconds(const struct cpl_load *load,
                         const struct cpl_network *net);
 
@@ -122,6 +127,11 @@ int cpl_class_stats(const double *value, int64_t n, struct cpl_class_stats *out,
 int cpl_load_stats(const struct cpl_network *net, const struct cpl_load *load,
                    int class, struct cpl_class_stats *out,
                    struct cpl_error *err);
+
+/* The same of the accelerators of nodes, load->out or in of a kind. 0, or -1
+ * with err (memory). O(accelerators). */
+int cpl_load_inside_stats(const struct cpl_network *net, const double *value,
+                          struct cpl_class_stats *out, struct cpl_error *err);
 
 /* The same of the cables of nodes, load->injection or load->ejection; ports
  * without a node have none. 0, or -1 with err (memory). O(cables of nodes). */

@@ -1,6 +1,7 @@
 site_sources += src/core/traffic/traffic.h src/core/traffic/load.c src/core/traffic/metrics.c
 site_sources += src/core/traffic/objective.h src/core/traffic/objective.c
 site_sources += src/core/traffic/workload.h src/core/traffic/workload.c src/core/traffic/matrix.h src/core/traffic/matrix.c src/core/traffic/ports.h src/core/traffic/ports.c
+site_sources += src/core/traffic/accelerators.h src/core/traffic/accelerators.c
 site_sources += src/core/traffic/stream_internal.h src/core/traffic/stream.c src/core/traffic/stream_flows.c
 lab_sources += src/core/traffic/dilation.h src/core/traffic/dilation.c
 site_sources += src/core/traffic/load_blocks.h src/core/traffic/load_blocks.c

@@ -6,6 +6,7 @@
 
 #include "routing/adaptive/adaptive.h"
 #include "routing/progressive/progressive.h"
+#include "traffic/accelerators.h"
 #include "traffic/matrix.h"
 #include "traffic/ports.h"
 #include "traffic/stream_internal.h"
@@ -176,9 +177,14 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
 
 	if (!to)
 		return -1;
-	if (w->net->n_ports > 1) {
-		if (cpl_port_job_make(&ports, w->net, job, comm, err))
-			return -1;
+	if (w->net->accelerators.per_node
+	            ? cpl_accelerators_take(w->net, job, comm, &w->load,
+	                                    &to->sums, &ports, err)
+	    : w->net->n_ports > 1
+	            ? cpl_port_job_make(&ports, w->net, job, comm, err)
+	            : 0)
+		return -1;
+	if (ports.node) {
 		ported.node = ports.node;
 		job = &ported;
 	}
@@ -202,7 +208,8 @@ static int add_matrix(struct cpl_workload *w, const struct cpl_routing *routing,
 	return 0;
 }
 
-/* A pass over messages takes each host as a node of its own, with one port. */
+/* A pass over messages takes each host as a node of its own, with one port and
+ * no accelerators. */
 static int needs_matrix(const struct cpl_network *net,
                         const struct cpl_job *job, bool *twice,
                         struct cpl_error *err)
@@ -210,7 +217,8 @@ static int needs_matrix(const struct cpl_network *net,
 	int each = job->ranks_per_node ? job->ranks_per_node : 1;
 	unsigned char *seen = calloc((size_t)net->n_nodes, 1);
 
-	*twice = job->rank_host || net->n_ports > 1;
+	*twice = job->rank_host || net->n_ports > 1 ||
+	         net->accelerators.per_node;
 	if (!seen)
 		return cpl_fail_memory(err);
 	for (int i = 0; i <= (job->rows->ranks - 1) / each && !*twice; i++) {
@@ -235,12 +243,12 @@ int cpl_workload_add_each(struct cpl_workload *const *w,
 	if (twice) {
 		comm = made = cpl_rows_comm(job->rows, err);
 		if (!made)
-			return cpl_fail_prefix(err,
-			                       w[0]->net->n_ports > 1
-			                               ? "nodes with several "
-			                                 "ports: "
-			                               : "hosts that are given "
-			                                 "twice: ");
+			return cpl_fail_prefix(
+			        err, w[0]->net->accelerators.per_node
+			                     ? "nodes with accelerators: "
+			             : w[0]->net->n_ports > 1
+			                     ? "nodes with several ports: "
+			                     : "hosts that are given twice: ");
 	}
 	if (!comm)
 		return add_rows(w, routing, n, job, err);

@@ -40,6 +40,15 @@ struct cpl_job {
 	bool of_hosts;
 };
 
+/* Where a rank is. O(1). */
+static inline int cpl_job_node(const struct cpl_job *job, int rank)
+{
+	if (job->rank_host)
+		return job->node[job->rank_host[rank]];
+	return job->node[job->ranks_per_node > 1 ? rank / job->ranks_per_node
+	                                         : rank];
+}
+
 struct cpl_workload;
 
 /* No jobs. threads: see base/parallel.h; no result depends on it. Inside a
@@ -56,7 +65,7 @@ void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start);
 /*
  * Add a job. Nothing of the caller's is kept. The job's number, from 0 on, or
  * -1 with err (memory; rows of which nodes are given twice, or have several
- * ports, need the matrix, which may be too large), with w only to be cleared or
+ * ports or accelerators, need the matrix, which may be too large), with w only to be cleared or
  * freed. O(entries + used flows * path length), or what the routing's solve
  * says; of rows O(messages + flows), messages of neighbouring ranks between the
  * same nodes counting once where the pattern says that they are alike.

@@ -175,8 +175,8 @@ static int read_bandwidths(const json_t *root, struct classes *c,
 	return cpl_json_known_keys(bandwidth, "bandwidth", known, err);
 }
 
-static int check_names(const struct cpl_network *net, const json_t *root,
-                       struct cpl_error *err)
+static int read_names(struct cpl_network *net, const json_t *root,
+                      struct cpl_error *err)
 {
 	const json_t *names = json_object_get(root, "router_names");
 	size_t n = json_array_size(names);
@@ -189,7 +189,14 @@ static int check_names(const struct cpl_network *net, const json_t *root,
 		                "\"router_names\": an array of %d strings is "
 		                "needed, one for each of \"routers\"",
 		                net->n_routers);
-	return 0;
+	if (names)
+		net->router_name = calloc(n, sizeof(*net->router_name));
+	for (size_t i = 0; net->router_name && i < n; i++) {
+		net->router_name[i] =
+		        strdup(json_string_value(json_array_get(names, i)));
+		right = right && net->router_name[i];
+	}
+	return names && !(net->router_name && right) ? cpl_fail_memory(err) : 0;
 }
 
 static int shape(struct cpl_network *net, const json_t *root,
@@ -205,7 +212,7 @@ static int shape(struct cpl_network *net, const json_t *root,
 	                      &net->n_node_routers, err))
 		return -1;
 	cpl_network_add_level(net, "router", 1);
-	if (check_names(net, root, err) || read_links(net, root, &c, err) ||
+	if (read_names(net, root, err) || read_links(net, root, &c, err) ||
 	    read_bandwidths(root, &c, err))
 		return -1;
 	for (int i = 0; i < c.n; i++)

@@ -264,13 +264,14 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 		goto memory;
 	root = json_pack(
 	        "{s:s, s:i, s:s, s:s, s:i, s:i, s:i, s:O, s:O, s:O, s:s*, "
-	        "s:b, s:o}",
+	        "s:b, s:o, s:O*}",
 	        "format", "commplace-network", "version", 1, "name", in->name,
 	        "type", "graph", "routers", n, "node_routers", with_nodes,
 	        "nodes_per_router",
 	        draft->nodes_per_router ? draft->nodes_per_router : most,
 	        "nodes", hosts, "router_names", names, "bandwidth", bandwidth,
-	        "routing", in->routes ? NULL : draft->routing, "directed", draft->directed, "links", links(draft));
+	        "routing", in->routes ? NULL : draft->routing, "directed", draft->directed, "links", links(draft),
+	        "accelerators", draft->accelerators);
 	if (!root)
 		cpl_fail(draft->err,
 		         "%s: out of memory, or a name that is not UTF-8",
@@ -298,4 +299,5 @@ void cpl_draft_free(struct cpl_draft *draft)
 	json_decref(draft->index);
 	json_decref(draft->hosts);
 	json_decref(draft->description);
+	json_decref(draft->accelerators);
 }

@@ -14,20 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
-#include "network/reader/reader_internal.h"
-
-/* The router that joins switches with nothing above them; no switch has that
- * name. */
-#define TOP "(top)"
-
-struct list_reading {
-	struct cpl_lines *in;
-	struct cpl_draft *draft;
-	int *above; /* [routers] that of a switch, -1 */
-	int *link;  /* [routers] of the draft, which says so */
-	int n;
-};
+#include "network/reader/switch_list.h"
 
 /* The next field without blanks and quotes around it: "" is an empty one. NULL
  * with err. */
@@ -57,7 +44,7 @@ static char *field(struct cpl_lines *in)
 	return text;
 }
 
-static bool is_header(const struct list_reading *r, const char *text)
+static bool is_header(const struct cpl_switch_list *r, const char *text)
 {
 	static const char *const name[] = {"node", "nodes", "host", "hostname"};
 
@@ -67,45 +54,7 @@ static bool is_header(const struct list_reading *r, const char *text)
 	return false;
 }
 
-/* Index of a switch, -1 with err. */
-static int find_switch(struct list_reading *r, const char *name)
-{
-	int at = cpl_draft_router(r->draft, name, strlen(name));
-
-	if (at < 0)
-		return cpl_lines_prefix(r->in);
-	if (at < r->n)
-		return at;
-	if (cpl_array_grow(&r->above, r->n, sizeof(*r->above), r->in->err) ||
-	    cpl_array_grow(&r->link, r->n, sizeof(*r->link), r->in->err))
-		return -1;
-	r->above[r->n] = r->link[r->n] = -1;
-	r->n++;
-	return at;
-}
-
-static int join(struct list_reading *r, int at, int above)
-{
-	struct cpl_draft_link link = {
-	        .from = at, .to = above, .line = r->in->line};
-	const struct cpl_draft_router *router = r->draft->router;
-
-	if (r->above[at] == above)
-		return 0;
-	if (r->above[at] >= 0)
-		return cpl_lines_fail(r->in,
-		                      "switch %.40s is below %.40s, but below "
-		                      "%.40s in line %d",
-		                      router[at].name, router[above].name,
-		                      router[r->above[at]].name,
-		                      r->draft->link[r->link[at]].line);
-	r->above[at] = above;
-	r->link[at] = r->draft->n_links;
-	return cpl_draft_add_link(r->draft, &link) ? cpl_lines_prefix(r->in)
-	                                           : 0;
-}
-
-static int add_hosts(struct list_reading *r, int at, const char *text)
+static int add_hosts(struct cpl_switch_list *r, int at, const char *text)
 {
 	struct cpl_hostlist list;
 	int rc = 0;
@@ -126,20 +75,20 @@ static int add_hosts(struct list_reading *r, int at, const char *text)
 	return rc < 0 ? -1 : 0;
 }
 
-static int read_switches(struct list_reading *r, const char *hosts)
+static int read_switches(struct cpl_switch_list *r, const char *hosts)
 {
 	int at = -1;
 
 	while (!cpl_lines_end(r->in)) {
 		char *name = field(r->in);
-		int next = name && *name ? find_switch(r, name) : -1, rc;
+		int next = name && *name ? cpl_switch_list_find(r, name) : -1, rc;
 
 		if (name && !*name)
 			cpl_lines_fail(r->in, "a field is empty");
 		free(name);
 		if (next < 0)
 			return -1;
-		rc = at < 0 ? add_hosts(r, next, hosts) : join(r, at, next);
+		rc = at < 0 ? add_hosts(r, next, hosts) : cpl_switch_list_join(r, at, next);
 		if (rc)
 			return -1;
 		at = next;
@@ -147,62 +96,10 @@ static int read_switches(struct list_reading *r, const char *hosts)
 	return at < 0 ? cpl_lines_fail(r->in, "a switch is missing") : 0;
 }
 
-/* A switch that is above itself is in a circle, which one link closed. */
-static int fail_circle(const struct list_reading *r, int at)
-{
-	int last = at;
-
-	for (int up = r->above[at]; up != at; up = r->above[up])
-		if (r->link[up] > r->link[last])
-			last = up;
-	return cpl_fail(r->in->err, "%s:%d: switch %.40s is above itself",
-	                r->in->source, r->draft->link[r->link[last]].line,
-	                r->draft->router[last].name);
-}
-
-/* Each path upwards ends where one before it has been. O(switches). */
-static int check_circles(const struct list_reading *r)
-{
-	int *way = calloc((size_t)r->n + 1, sizeof(*way)), rc = 0;
-
-	if (!way)
-		return cpl_fail_memory(r->in->err);
-	for (int i = 0; i < r->n && !rc; i++) {
-		int at = i;
-
-		for (; at >= 0 && !way[at]; at = r->above[at])
-			way[at] = i + 1;
-		if (at >= 0 && way[at] == i + 1)
-			rc = fail_circle(r, at);
-	}
-	free(way);
-	return rc;
-}
-
-/* Switches with nothing above. */
-static int close_top(struct list_reading *r)
-{
-	int tops = 0, n = r->n, top;
-
-	for (int i = 0; i < n; i++)
-		tops += r->above[i] < 0;
-	if (tops < 2)
-		return 0;
-	cpl_fail(&r->draft->doubt,
-	         "how %d switches are joined is not told; a switch above all of "
-	         "them stands for it",
-	         tops);
-	top = find_switch(r, TOP);
-	for (int i = 0; i < n && top >= 0; i++)
-		if (r->above[i] < 0 && join(r, i, top))
-			return -1;
-	return top < 0 ? -1 : 0;
-}
-
 static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
                     struct cpl_draft *draft)
 {
-	struct list_reading r = {.in = in, .draft = draft};
+	struct cpl_switch_list r = {.in = in, .draft = draft};
 	int rc = cpl_draft_class(draft, in, "link", 1.0) < 0 ? -1 : 0;
 
 	(void)how;
@@ -218,11 +115,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 			rc = read_switches(&r, hosts);
 		free(hosts);
 	}
-	if (!rc)
-		rc = check_circles(&r) ? -1 : close_top(&r);
-	free(r.above);
-	free(r.link);
-	return rc;
+	return cpl_switch_list_close(&r, rc);
 }
 
 /* A string in quotes; a key may also be bare. NULL with err. */
@@ -255,19 +148,19 @@ static char *toml_word(struct cpl_lines *in, bool key)
 
 /* The next switch of a value; at: the one below, -1: none. Its index, -1 with
  * err. */
-static int toml_switch(struct list_reading *r, const char *hosts, int at)
+static int toml_switch(struct cpl_switch_list *r, const char *hosts, int at)
 {
 	char *name = toml_word(r->in, false);
-	int next = name ? find_switch(r, name) : -1;
+	int next = name ? cpl_switch_list_find(r, name) : -1;
 
 	free(name);
 	if (next < 0 || (at < 0 ? add_hosts(r, next, hosts)
-	                        : join(r, at, next)))
+	                        : cpl_switch_list_join(r, at, next)))
 		return -1;
 	return next;
 }
 
-static int toml_array(struct list_reading *r, const char *hosts)
+static int toml_array(struct cpl_switch_list *r, const char *hosts)
 {
 	bool comma = true;
 	int at = -1;
@@ -289,7 +182,7 @@ static int toml_array(struct list_reading *r, const char *hosts)
 	return at < 0 ? cpl_lines_fail(r->in, "a switch is missing") : 0;
 }
 
-static int toml_entry(struct list_reading *r)
+static int toml_entry(struct cpl_switch_list *r)
 {
 	char *hosts = toml_word(r->in, true);
 	int rc;
@@ -311,7 +204,7 @@ static int toml_entry(struct list_reading *r)
 static int read_toml(struct cpl_lines *in, const struct cpl_network_import *how,
                      struct cpl_draft *draft)
 {
-	struct list_reading r = {.in = in, .draft = draft};
+	struct cpl_switch_list r = {.in = in, .draft = draft};
 	int rc = cpl_draft_class(draft, in, "link", 1.0) < 0 ? -1 : 0;
 	bool open = false;
 
@@ -328,11 +221,7 @@ static int read_toml(struct cpl_lines *in, const struct cpl_network_import *how,
 			rc = cpl_lines_fail(in, "one table [nodes] is needed, "
 			                        "and nothing else");
 	}
-	if (!rc)
-		rc = check_circles(&r) ? -1 : close_top(&r);
-	free(r.above);
-	free(r.link);
-	return rc;
+	return cpl_switch_list_close(&r, rc);
 }
 
 const struct cpl_network_reader cpl_reader_node_list = {

@@ -15,6 +15,9 @@
  * switch above that, and so on. Switches with nothing above are joined by one.
  * node-toml: the same as TOML, [nodes] with NODES = ["SWITCH", "ABOVE", ...].
  *
+ * topograph: {"instances": [...]}, JSON of that program's engine graph: switches of
+ * each host, and its domain, which becomes one of "accelerators".
+ *
  * names: host lists, whose names have the coordinates of nodes: group, row and
  * column, or switch (several parts together where several have that role), in the
  * order of their numbers. A dragonfly; with switches, groups of one row.
@@ -31,7 +34,7 @@
  * when all rows, columns and pairs of groups are alike; else a graph with the
  * colours as classes.
  */
-/* Tests: * in test_import_network; ib_* in test_ib_plus; slurm_view in
+/* Tests: * in test_import_network; switch_list topograph in golden/networks.t; ib_* in test_ib_plus; slurm_view in
  * golden/against.t. */
 #ifndef CPL_NETWORK_READER_READER_H
 #define CPL_NETWORK_READER_READER_H

@@ -46,6 +46,7 @@ struct cpl_draft {
 	int nodes_per_router; /* 0: as many as the largest has */
 	/* Made by the reader where it is no graph; else why it is one. */
 	json_t *description;
+	json_t *accelerators; /* of a graph's description, or NULL */
 	struct cpl_error why;
 	/* What the text does not tell and the description takes for granted, a
 	 * line each: see cpl_draft_doubt. */
