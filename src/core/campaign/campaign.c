@@ -11,21 +11,22 @@
 #include "base/parallel.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/easy.h"
+#include "campaign/nodes.h"
 #include "campaign/running.h"
 
 /* This plays the log under one policy. */
 struct campaign_run {
 	const struct cpl_campaign *c;
 	struct kinds *kinds;
+	const struct bounds *bounds;
+	const unsigned char *large; /* [n_jobs] these find no nodes */
 	const struct cpl_stock_tree *tree;
 	struct chooser chooser;
 	const double *reference; /* [n_jobs], NULL: this run sets them */
 	struct cpl_campaign_result *out;
 	struct cpl_easy easy;
-	unsigned char *free; /* [n_nodes] */
-	int n_nodes, n_free;
-	int *loud;        /* [n_leaves] */
-	int *leaf_free;   /* [n_leaves] */
+	struct cpl_easy_nodes easy_nodes;
+	struct campaign_nodes nodes;
 	struct running_jobs running;
 	struct cpl_team *team;
 	double now;
@@ -98,17 +99,6 @@ static double busiest(const struct campaign_run *r)
 	return most;
 }
 
-static double fragmented(const struct campaign_run *r)
-{
-	const struct cpl_stock_tree *tree = r->tree;
-	int split = 0;
-
-	for (int u = 0; u < tree->n_leaves; u++)
-		if (r->leaf_free[u] < tree->first[u + 1] - tree->first[u])
-			split += r->leaf_free[u];
-	return r->n_free ? (double)split / r->n_free : 0;
-}
-
 /* Time goes on to `then`, and everything stays as it is. */
 static int pass(struct campaign_run *r, double then)
 {
@@ -118,8 +108,9 @@ static int pass(struct campaign_run *r, double then)
 	if (!(span.seconds > 0))
 		return 0;
 	span.busiest = busiest(r);
-	span.used = 1 - (double)r->n_free / r->n_nodes;
-	span.fragmented = fragmented(r);
+	span.used = (double)r->nodes.n_used / r->nodes.n;
+	span.waits = r->easy.n_waits > 0;
+	span.fragmented = nodes_fragmented(&r->nodes);
 	if (cpl_array_grow(&out->span, out->n_spans, sizeof(span), &r->err))
 		return -1;
 	out->span[out->n_spans++] = span;
@@ -133,14 +124,49 @@ static int pass(struct campaign_run *r, double then)
 	return 0;
 }
 
-static void take_node(struct campaign_run *r, int node, bool loud, int sign)
+/* This is what the job's nodes must keep under this policy. */
+static const struct job_bound *kept_by(const struct campaign_run *r, int job)
 {
-	int leaf = r->tree->leaf_of[node];
+	bool blind = r->chooser.own && r->chooser.own->blind;
 
-	r->free[node] = sign < 0;
-	r->n_free -= sign;
-	r->leaf_free[leaf] -= sign;
-	r->loud[leaf] += loud ? sign : 0;
+	return blind ? NULL : bound_of(r->bounds, job);
+}
+
+/* These are asked when a job is to start. */
+static enum cpl_easy_need need(void *arg, int job)
+{
+	const struct job_bound *bound = kept_by(arg, job);
+
+	return !bound               ? CPL_EASY_ANY
+	       : bound->asked.whole ? CPL_EASY_MORE
+	                            : CPL_EASY_SOME;
+}
+
+static bool has_nodes(void *arg, int job, bool spare)
+{
+	struct campaign_run *r = arg;
+
+	return nodes_have(&r->nodes, kept_by(r, job), r->c->log->job[job].nodes,
+	                  spare, &r->err) > 0;
+}
+
+static bool keep_nodes(void *arg, int job, const struct cpl_easy_job *runs,
+                       int n)
+{
+	struct campaign_run *r = arg;
+
+	nodes_then(&r->nodes);
+	for (int i = 0; i < n; i++) {
+		int k = 0;
+
+		while (r->running.job[k].job != runs[i].job)
+			k++;
+		nodes_then_add(&r->nodes, kept_by(r, runs[i].job),
+		               r->running.job[k].node,
+		               r->c->log->job[runs[i].job].nodes);
+	}
+	return nodes_keep(&r->nodes, kept_by(r, job),
+	                  r->c->log->job[job].nodes, &r->err) > 0;
 }
 
 /* This orders the nodes by rank, where there are as many ranks as nodes. */
@@ -168,23 +194,38 @@ static int choose(struct campaign_run *r, int job,
                   const struct chooser *chooser, const struct kind *kind,
                   const struct kind_traffic *traffic, struct running_job *at)
 {
+	const struct job_bound *bound = kept_by(r, job);
+	struct campaign_nodes *nodes = &r->nodes;
+	int n = r->c->log->job[job].nodes;
 	struct choice_request req = {.team = free_team(r),
 	                             .campaign = r->c,
 	                             .kind = kind,
 	                             .traffic = *traffic,
 	                             .stock = {.tree = r->tree,
-	                                       .free = r->free,
-	                                       .n = r->c->log->job[job].nodes,
+	                                       .free = r->easy.nodes
+	                                                       ? nodes->may
+	                                                       : nodes->free,
+	                                       .n = n,
 	                                       .communicates = kind != NULL,
-	                                       .loud = r->loud,
+	                                       .loud = nodes->loud,
 	                                       .study = r->c->study},
-	                             .n_free = r->n_free,
+	                             .n_free = nodes->n_free,
 	                             .scene = &r->running.scene};
 	double begin = cpl_clock();
-	int rc = campaign_choose(chooser, &req, at->node, &at->rank_host,
-	                         &r->err);
+	int rc;
 
+	if (bound && bound->bounded) {
+		req.bounds = &bound->bounds;
+		req.found = nodes->found;
+	}
+	rc = campaign_choose(chooser, &req, at->node, &at->rank_host, &r->err);
 	r->out->job[job].decision = cpl_clock() - begin;
+	bound = bound_of(r->bounds, job);
+	if (!rc && bound && bound->asked.segment) {
+		r->out->job[job].groups = n / bound->asked.segment;
+		r->out->job[job].crossed = bound_crossed(
+		        r->bounds, bound, at->node, n, nodes->count);
+	}
 	return rc;
 }
 
@@ -234,7 +275,7 @@ static int place_job(struct campaign_run *r, int job, struct running_job *at)
 /* This counts the study's cost of a job whose nodes are among the loud ones. */
 static void count_cost(struct campaign_run *r, struct running_job *at)
 {
-	double cost = cpl_study_cost(r->tree, r->loud, r->c->study, at->node,
+	double cost = cpl_study_cost(r->tree, r->nodes.loud, r->c->study, at->node,
 	                             r->c->log->job[at->job].nodes);
 
 	r->out->job[at->job].cost = cost;
@@ -274,14 +315,16 @@ static int start(struct campaign_run *r, int job)
 	                         .stretch = 1};
 	double *before =
 	        malloc(((size_t)r->running.n + 1) * sizeof(*before));
-	int i = r->running.n, n = r->c->log->job[job].nodes;
+	int i = r->running.n, n = r->c->log->job[job].nodes, more;
 
 	if (!before || place_job(r, job, &at))
 		goto fail;
 	for (int k = 0; k < i; k++)
 		before[k] = r->running.job[k].stretch;
-	for (int k = 0; k < n; k++)
-		take_node(r, at.node[k], at.times != NULL, 1);
+	more = nodes_take(&r->nodes, kept_by(r, job), at.node, n,
+	                  at.times != NULL);
+	if (more)
+		cpl_easy_take(&r->easy, job, more);
 	if (at.times)
 		begin_alone(r, &at);
 	if (running_start(&r->running, &at, &r->err))
@@ -318,8 +361,7 @@ static void end(struct campaign_run *r, int i)
 		out->slowdown = at.reference > 0 ? at.sum / ran / at.reference
 		                                 : at.sum / ran;
 	}
-	for (int k = 0; k < n; k++)
-		take_node(r, at.node[k], at.times != NULL, -1);
+	nodes_give(&r->nodes, kept_by(r, at.job), at.node, n, at.times != NULL);
 	cpl_easy_end(&r->easy, at.job);
 	if (r->c->keep_nodes) {
 		out->node = at.node;
@@ -372,7 +414,7 @@ static void submit_due(struct campaign_run *r)
 	     r->next++) {
 		const struct cpl_log_job *job = &log->job[r->next];
 
-		if (job->nodes <= r->n_nodes) {
+		if (!r->large[r->next]) {
 			cpl_easy_submit(&r->easy, r->next, job->nodes,
 			                job->limit);
 			continue;
@@ -400,6 +442,8 @@ static int play(struct campaign_run *r)
 		while ((job = cpl_easy_start(&r->easy, r->now)) >= 0)
 			if (start(r, job))
 				return -1;
+		if (r->err.text[0])
+			return -1;
 	}
 	return 0;
 }
@@ -411,29 +455,23 @@ static int open_run(struct campaign_run *r)
 	struct cpl_error *err = &r->err;
 
 	r->out->job = calloc((size_t)n_jobs + 1, sizeof(*r->out->job));
-	r->free = calloc((size_t)net->n_nodes, 1);
-	r->loud = calloc((size_t)r->tree->n_leaves, sizeof(int));
-	r->leaf_free = calloc((size_t)r->tree->n_leaves, sizeof(int));
-	r->team = cpl_team_new(r->c->threads, err);
-	if (!r->out->job || !r->free || !r->loud || !r->leaf_free)
+	if (!r->out->job)
 		return cpl_fail_memory(err);
-	if (!r->team ||
-	    running_open(&r->running, net, r->c->routing, n_jobs, err))
+	r->team = cpl_team_new(r->c->threads, err);
+	if (!r->team || nodes_open(&r->nodes, r->tree, r->bounds, err) ||
+	    running_open(&r->running, net, r->c->routing, n_jobs, err) ||
+	    cpl_easy_init(&r->easy, r->nodes.n, n_jobs, r->c->backfill, err))
 		return -1;
-	for (int i = 0; i < net->n_nodes; i++)
-		if (net->node_name[i])
-			take_node(r, i, false, -1);
-	r->n_nodes = r->n_free;
-	return cpl_easy_init(&r->easy, r->n_nodes, n_jobs, r->c->backfill,
-	                     err);
+	r->easy_nodes = (struct cpl_easy_nodes){r, need, has_nodes, keep_nodes};
+	if (r->bounds->n)
+		r->easy.nodes = &r->easy_nodes;
+	return 0;
 }
 
 static void close_run(struct campaign_run *r)
 {
 	running_close(&r->running);
-	free(r->free);
-	free(r->loud);
-	free(r->leaf_free);
+	nodes_close(&r->nodes);
 	cpl_team_free(r->team);
 	cpl_easy_free(&r->easy);
 }
@@ -491,12 +529,48 @@ static int play_first(struct plays *plays, int n, double **reference,
 	return 0;
 }
 
-static int count_large(const struct cpl_campaign *c)
+/* This finds out what the jobs ask for of their nodes. */
+static int ask(const struct cpl_campaign *c, const struct kinds *kinds,
+               struct bounds *bounds, struct cpl_error *err)
+{
+	for (int i = 0; i < c->log->n_jobs; i++) {
+		const struct cpl_log_job *job = &c->log->job[i];
+		const struct cpl_jobs_rule *rule =
+		        cpl_jobs_rule_of(c->jobs, job, c->seed);
+		struct cpl_asked asked = job->asked;
+
+		if (rule && !cpl_asked_any(&asked))
+			asked = rule->asked;
+		if (kinds->of[i] >= 0 && !asked.segment && !asked.switches &&
+		    !asked.contiguous)
+			asked.segment = kinds->kind[kinds->of[i]].segment;
+		if (bounds_ask(bounds, i, job->nodes, &asked, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* This marks the jobs that no nodes can be found for. It returns how many, or -1 with
+ * err when memory is out. */
+static int find_large(const struct cpl_campaign *c, struct bounds *bounds,
+                      unsigned char *large, struct cpl_error *err)
 {
 	int usable = cpl_network_hosts(c->net), n = 0;
 
-	for (int i = 0; i < c->log->n_jobs; i++)
-		n += c->log->job[i].nodes > usable;
+	for (int i = 0; i < c->log->n_jobs; i++) {
+		struct job_bound *bound = bounds->of[i] < 0
+		                              ? NULL
+		                              : &bounds->bound[bounds->of[i]];
+		int nodes = c->log->job[i].nodes;
+		int ever = nodes > usable ? 0
+		           : bound        ? bound_ever(bounds, bound, nodes, err)
+		                          : 1;
+
+		if (ever < 0)
+			return -1;
+		large[i] = !ever;
+		n += !ever;
+	}
 	return n;
 }
 
@@ -519,15 +593,56 @@ static int play_all(const struct cpl_campaign *c, struct campaign_run *run,
 	return rc;
 }
 
+static int choose_policies(const struct cpl_campaign *c, struct campaign_run *run,
+                           int n, struct cpl_error *err)
+{
+	for (int i = 0; i < n; i++) {
+		if (campaign_chooser(c->net, run[i].out->policy, &c->wish,
+		                     &run[i].chooser, err))
+			return -1;
+		if (run[i].chooser.site && !c->rule)
+			return cpl_fail(err,
+			                "policy '" CPL_CAMPAIGN_SITE
+			                "' goes by rules, and there are none");
+	}
+	return 0;
+}
+
+/* This finds all that is the same under each policy: kinds of jobs, and which jobs
+ * never run. */
+static int get_ready(const struct cpl_campaign *c, struct kinds *kinds,
+                     struct bounds *bounds, unsigned char *large, int *n_large,
+                     struct cpl_error *err)
+{
+	if (!large)
+		return cpl_fail_memory(err);
+	if (bounds_open(bounds, c->net, c->units, c->log->n_jobs, err) ||
+	    campaign_kinds(c, c->segments ? bounds->least : 0, kinds, err) ||
+	    ask(c, kinds, bounds, err))
+		return -1;
+	*n_large = find_large(c, bounds, large, err);
+	if (*n_large < 0)
+		return -1;
+	return c->log->n_jobs && *n_large == c->log->n_jobs
+	               ? cpl_fail(err,
+	                          "each of the %d jobs of the log needs more "
+	                          "nodes than network '%s' has%s",
+	                          c->log->n_jobs, c->net->name,
+	                          bounds->n ? " as it asks for them" : "")
+	               : 0;
+}
+
 int cpl_campaign_run(const struct cpl_campaign *c, const char *const *policy,
                      int n, struct cpl_campaign_result *out,
                      struct cpl_error *err)
 {
 	struct campaign_progress progress = {.c = c};
 	struct cpl_stock_tree tree = {0};
+	struct bounds bounds = {0};
 	struct kinds kinds = {0};
 	struct campaign_run *run = calloc((size_t)n + 1, sizeof(*run));
-	int rc = -1;
+	unsigned char *large = calloc((size_t)c->log->n_jobs + 1, 1);
+	int rc = -1, n_large = 0;
 
 	for (int i = 0; i < n; i++)
 		out[i] = (struct cpl_campaign_result){.policy = policy[i]};
@@ -535,40 +650,30 @@ int cpl_campaign_run(const struct cpl_campaign *c, const char *const *policy,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n; i++)
 		run[i] = (struct campaign_run){.c = c,
 		                               .kinds = &kinds,
+		                               .bounds = &bounds,
+		                               .large = large,
 		                               .tree = &tree,
 		                               .out = &out[i],
 		                               .progress = &progress};
-		if (campaign_chooser(c->net, policy[i], &c->wish,
-		                     &run[i].chooser, err))
-			goto out;
-		if (run[i].chooser.site && !c->rule) {
-			cpl_fail(err, "policy '" CPL_CAMPAIGN_SITE
-			              "' goes by rules, and there are none");
-			goto out;
-		}
-	}
-	if (cpl_stock_tree_init(&tree, c->net, err) ||
-	    campaign_kinds(c, &kinds, err))
+	if (choose_policies(c, run, n, err) ||
+	    cpl_stock_tree_init(&tree, c->net, err) ||
+	    get_ready(c, &kinds, &bounds, large, &n_large, err))
 		goto out;
-	if (c->log->n_jobs && count_large(c) == c->log->n_jobs) {
-		cpl_fail(err,
-		         "each of the %d jobs of the log needs more nodes "
-		         "than network '%s' has",
-		         c->log->n_jobs, c->net->name);
-		goto out;
-	}
 	for (int i = 0; i < n; i++) {
-		out[i].too_large = count_large(c);
+		out[i].too_large = n_large;
 		out[i].other_ranks = kinds.other_ranks;
+		out[i].bounded = bounds.n > 0;
 	}
-	progress.of = (int64_t)n * (c->log->n_jobs - out[0].too_large);
+	progress.of = (int64_t)n * (c->log->n_jobs - n_large);
 	rc = play_all(c, run, n, err);
 out:
 	campaign_kinds_free(&kinds);
 	cpl_stock_tree_free(&tree);
+	bounds_close(&bounds);
+	free(large);
 	free(run);
 	return rc;
 }

@@ -11,9 +11,9 @@
  * The same input gives the same results, to the bit, for any number of threads;
  * only decision times differ.
  */
-/* Tests: choose kind* policies in test_campaign_kinds; easy patterns stock
- * study in test_campaign; jobs log in test_campaign_log; running summary in
- * test_campaign_parts. */
+/* Tests: asked bound nodes in test_campaign_bounds; choose kind* policies in
+ * test_campaign_kinds; easy patterns stock study in test_campaign; jobs log in
+ * test_campaign_log; running summary in test_campaign_parts. */
 #ifndef CPL_CAMPAIGN_CAMPAIGN_H
 #define CPL_CAMPAIGN_CAMPAIGN_H
 
@@ -31,7 +31,7 @@
 #define CPL_CAMPAIGN_SITE "site"
 
 /* This checks for the name of a policy: one of campaigns alone (flat, tree,
- * tree-rank, greedy, balanced, adaptive, site) or of placement/, perhaps with
+ * tree-rank, greedy, balanced, adaptive, blind, site) or of placement/, perhaps with
  * "+MAPPER" or "+mapping" behind it, which site does not have. It returns 0, or -1
  * with err. */
 int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
@@ -78,6 +78,11 @@ struct cpl_campaign {
 	/* Jobs without traffic under our policies are placed as by tree, not flat. */
 	bool stock_is_tree;
 	bool backfill;
+	/* What segments lie in and switches are, as of cut.h; NULL: its auto. */
+	const char *units;
+	/* Jobs that ask for nothing of their nodes get the segments that their
+	 * traffic implies (mapping/segments.h). */
+	bool segments;
 	enum cpl_campaign_model model;
 	enum cpl_study_pattern study; /* of the model, and of adaptive */
 	enum cpl_campaign_reference reference; /* of STUDY: FIRST */
@@ -100,7 +105,7 @@ struct cpl_campaign {
 };
 
 struct cpl_campaign_job {
-	double start, end;     /* seconds; -1: larger than the machine */
+	double start, end;     /* seconds; -1: never, see too_large */
 	double communication;  /* seconds of end - start */
 	/* This is communication over its reference, mean over the run, or 1 for a
 	 * job that sends nothing. */
@@ -110,6 +115,9 @@ struct cpl_campaign_job {
 	 * relative to its own. */
 	double interference;
 	double decision;       /* seconds on this machine */
+	/* Its segments, and those that cross the border of a unit that could hold
+	 * them. */
+	int groups, crossed;
 	int *node;             /* [nodes] in rank order, or NULL */
 };
 
@@ -121,6 +129,7 @@ struct cpl_campaign_span {
 	/* This is the part of the free nodes that are on leaf switches where other
 	 * jobs have nodes; 0 if none is free. */
 	double fragmented;
+	bool waits; /* some job does */
 };
 
 struct cpl_campaign_result {
@@ -129,7 +138,8 @@ struct cpl_campaign_result {
 	struct cpl_campaign_span *span;
 	int n_spans;
 	/* These depend on the map, and are the same for all policies. */
-	int too_large;   /* jobs larger than the machine */
+	int too_large;   /* jobs that the empty machine has no nodes for */
+	bool bounded;    /* some jobs ask for something of their nodes */
 	int other_ranks; /* jobs whose signature is for other ranks */
 };
 

@@ -1,4 +1,7 @@
-lab_sources += src/core/campaign/log.h src/core/campaign/log.c \
+lab_sources += src/core/campaign/asked.h src/core/campaign/asked.c \
+	src/core/campaign/bound.h src/core/campaign/bound.c \
+	src/core/campaign/nodes.h src/core/campaign/nodes.c \
+	src/core/campaign/log.h src/core/campaign/log.c \
 	src/core/campaign/jobs.h src/core/campaign/jobs.c \
 	src/core/campaign/patterns.c \
 	src/core/campaign/easy.h src/core/campaign/easy.c \

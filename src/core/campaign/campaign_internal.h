@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/registry.h"
+#include "campaign/bound.h"
 #include "campaign/campaign.h"
 #include "mapping/rank_groups.h"
 #include "scene/scene.h"
@@ -18,6 +19,7 @@ struct kind {
 	struct cpl_phase own;          /* of a pattern */
 	const struct cpl_phase *phase; /* comm is set while it is taken */
 	int n_phases;
+	int segment;    /* nodes, as its traffic implies; 0: none, or not asked */
 	double alone;   /* seconds of communication on the empty machine */
 	double seconds; /* the bytes below are divided by this */
 	struct cpl_error err;
@@ -36,13 +38,15 @@ struct kinds {
 	struct kind *kind;
 	int *of; /* [log->n_jobs], -1: sends nothing */
 	int other_ranks;
+	int domain; /* nodes that a segment may have; 0: none is asked for */
 	pthread_mutex_t lock; /* of what follows, and of what kinds keep */
 	int64_t takes;
 };
 
-/* This finds the kinds of the log's jobs. It returns 0, or -1 with err; free the
+/* This finds the kinds of the log's jobs, with segments of at most `domain` nodes as
+ * their traffic implies them (0: without). It returns 0, or -1 with err; free the
  * kinds in either case. */
-int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
+int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
                    struct cpl_error *err);
 void campaign_kinds_free(struct kinds *kinds);
 
@@ -61,6 +65,7 @@ struct campaign_policy {
 	 * with err. */
 	int (*place)(const struct cpl_stock_request *req, int *out,
 	             struct cpl_error *err);
+	bool blind; /* it does not care what jobs ask for of their nodes */
 };
 
 /* policies.c has all of them in the order of lists. */
@@ -113,6 +118,9 @@ struct choice_request {
 	struct kind_traffic traffic; /* of that kind */
 	struct cpl_stock_request stock;
 	int n_free; /* nodes */
+	/* What the set must keep, and one that does; or NULL. */
+	const struct cpl_bounds *bounds;
+	const int *found;
 	struct cpl_scene *scene; /* with what the running jobs send */
 	struct cpl_team *team; /* or NULL */
 };

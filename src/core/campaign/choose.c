@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "campaign/campaign_internal.h"
+#include "placement/bounds.h"
 
 /* A kind sends its traffic in so many seconds. */
 #define CAMPAIGN_SECONDS 1
@@ -80,6 +81,22 @@ struct chooser campaign_rule(const struct cpl_campaign *c,
 	return of_job;
 }
 
+/* What others choose is made to fit what the job asks for, as our candidates are. */
+static int place_own(const struct campaign_policy *own,
+                     const struct choice_request *req, int *node,
+                     struct cpl_error *err)
+{
+	const struct cpl_placement_request place = {
+	        .net = req->campaign->net,
+	        .free = req->stock.free,
+	        .n_nodes_wanted = req->stock.n,
+	        .bounds = req->bounds};
+
+	if (own->place(&req->stock, node, err))
+		return -1;
+	return cpl_bounds_keep(&place, req->found, node, err);
+}
+
 /* *mapped tells that nothing is left to map. */
 static int decide(const struct chooser *chooser,
                   const struct choice_request *req, int *node,
@@ -99,14 +116,15 @@ static int decide(const struct chooser *chooser,
 	const struct cpl_placement_request nodes = {.free = req->stock.free,
 	                                            .n_nodes_wanted =
 	                                                    req->stock.n,
-	                                            .seed = c->seed};
+	                                            .seed = c->seed,
+	                                            .bounds = req->bounds};
 	const struct cpl_budget budget = {.work = chooser->work,
 	                                  .team = req->team};
-	/* slurmctld does so, too, up to CompareNodes. */
-	bool compares = cpl_wish_searches(&chooser->wish) &&
-	                req->n_free <= chooser->compare_nodes;
+	/* slurmctld does so, too, up to CompareNodes, and for jobs with bounds. */
+	bool compares = req->bounds || (cpl_wish_searches(&chooser->wish) &&
+	                                req->n_free <= chooser->compare_nodes);
 
-	if (compares && stock_policy(c)->place(&req->stock, node, err))
+	if (compares && place_own(stock_policy(c), req, node, err))
 		return -1;
 	if (cpl_scene_decide(req->scene, &job, &chooser->wish, &nodes,
 	                     compares ? node : NULL, &budget, &decision, err))
@@ -180,7 +198,7 @@ int campaign_choose(const struct chooser *chooser,
 	/* Our policies give the stock answer to a job that sends nothing. */
 	if (!own && !req->kind)
 		own = stock_policy(req->campaign);
-	rc = own ? own->place(&req->stock, node, err)
+	rc = own ? place_own(own, req, node, err)
 	         : decide(chooser, req, node, rank_host, &mapped, err);
 	if (!rc && chooser->wish.mapper && req->kind && !mapped)
 		rc = map(chooser, req, node, rank_host, err);

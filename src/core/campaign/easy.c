@@ -65,26 +65,105 @@ static double reserve(const struct cpl_easy *easy, double now, int *extra)
 	return at > now ? at : now;
 }
 
-int cpl_easy_start(struct cpl_easy *easy, double now)
+static enum cpl_easy_need need_of(const struct cpl_easy *easy, int at)
 {
-	double at;
-	int extra;
+	return easy->nodes ? easy->nodes->need(easy->nodes->arg,
+	                                       easy->waits[at].job)
+	                   : CPL_EASY_ANY;
+}
 
-	if (!easy->n_waits)
-		return -1;
-	if (easy->waits[0].nodes <= easy->n_free)
-		return start(easy, 0, now);
-	if (!easy->backfill || !easy->n_free)
-		return -1;
-	at = reserve(easy, now, &extra);
+static bool has(const struct cpl_easy *easy, int at, bool spare)
+{
+	return easy->waits[at].nodes <= easy->n_free &&
+	       (!easy->nodes || easy->nodes->has(easy->nodes->arg,
+	                                         easy->waits[at].job, spare));
+}
+
+static bool keep(const struct cpl_easy *easy, int n)
+{
+	return easy->nodes->keep(easy->nodes->arg, easy->waits[0].job,
+	                         easy->runs, n);
+}
+
+/* This finds the fewest of the running jobs, by their ends, whose nodes are enough
+ * for the first of the queue beside the free ones, and keeps these. */
+static void plan(struct cpl_easy *easy)
+{
+	int low = 0, high = easy->n_runs;
+
+	if (easy->planned)
+		return;
+	easy->planned = true;
+	easy->never = !high || !keep(easy, high);
+	if (easy->never)
+		return;
+	while (high - low > 1) {
+		int middle = low + (high - low) / 2;
+
+		if (keep(easy, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	easy->at = easy->runs[high - 1].end;
+	/* Jobs that end at the same moment leave their nodes, too. */
+	while (high < easy->n_runs && easy->runs[high].end <= easy->at)
+		high++;
+	easy->never = !keep(easy, high);
+}
+
+/* This says whether the job may go before the first, which needs nodes of its own, or
+ * which it may take more from than its number. */
+static bool may_pass(struct cpl_easy *easy, int i, double now)
+{
+	plan(easy);
+	if (easy->never)
+		return false;
+	return has(easy, i, now + easy->waits[i].limit >
+	                            (easy->at > now ? easy->at : now));
+}
+
+/* This starts the first job of those behind the first that may go before it. */
+static int backfill(struct cpl_easy *easy, double now)
+{
+	enum cpl_easy_need first = need_of(easy, 0);
+	int extra;
+	double at = reserve(easy, now, &extra);
+
 	for (int i = 1; i < easy->n_waits; i++) {
 		const struct cpl_easy_job *job = &easy->waits[i];
 
-		if (job->nodes <= easy->n_free &&
-		    (now + job->limit <= at || job->nodes <= extra))
+		if (job->nodes > easy->n_free)
+			continue;
+		if (first != CPL_EASY_ANY || need_of(easy, i) == CPL_EASY_MORE) {
+			if (may_pass(easy, i, now))
+				return start(easy, i, now);
+		} else if ((now + job->limit <= at || job->nodes <= extra) &&
+		           has(easy, i, false)) {
+			easy->planned = false;
 			return start(easy, i, now);
+		}
 	}
 	return -1;
+}
+
+int cpl_easy_start(struct cpl_easy *easy, double now)
+{
+	if (!easy->n_waits)
+		return -1;
+	if (has(easy, 0, false)) {
+		easy->planned = false;
+		return start(easy, 0, now);
+	}
+	return easy->backfill && easy->n_free ? backfill(easy, now) : -1;
+}
+
+void cpl_easy_take(struct cpl_easy *easy, int job, int more)
+{
+	for (int i = 0; i < easy->n_runs; i++)
+		if (easy->runs[i].job == job)
+			easy->runs[i].nodes += more;
+	easy->n_free -= more;
 }
 
 void cpl_easy_end(struct cpl_easy *easy, int job)
@@ -96,6 +175,7 @@ void cpl_easy_end(struct cpl_easy *easy, int job)
 	if (i == easy->n_runs)
 		return;
 	easy->n_free += easy->runs[i].nodes;
+	easy->planned = false;
 	memmove(&easy->runs[i], &easy->runs[i + 1],
 	        (size_t)(--easy->n_runs - i) * sizeof(*easy->runs));
 }

@@ -6,7 +6,9 @@
  * waiting job has a reservation. It begins when enough nodes will be free, by what
  * the running jobs asked for. A later job may go before it if it asks for no more
  * time than is left till then, or for no more nodes than will be left over. Nodes
- * are counted, not named.
+ * are counted, not named, but where some jobs cannot have any nodes: then a first job
+ * of these begins when nodes that it can have are free, and a later one may have
+ * others than those for longer.
  */
 #ifndef CPL_CAMPAIGN_EASY_H
 #define CPL_CAMPAIGN_EASY_H
@@ -21,8 +23,30 @@ struct cpl_easy_job {
 	double end;   /* of running ones: start + limit */
 };
 
+/* What a job needs, if it is more than a number of nodes. */
+enum cpl_easy_need {
+	CPL_EASY_ANY,  /* nodes that are free */
+	CPL_EASY_SOME, /* such nodes as it names, as many as it says */
+	CPL_EASY_MORE, /* such nodes, and others are lost to other jobs */
+};
+
+/* These know the nodes. */
+struct cpl_easy_nodes {
+	void *arg;
+	enum cpl_easy_need (*need)(void *arg, int job);
+	/* Are there free nodes that the job can have, with `spare` beside those
+	 * that are kept? If so it starts before this is asked again. */
+	bool (*has)(void *arg, int job, bool spare);
+	/* Would there be, with those of n running jobs? If so they are kept. */
+	bool (*keep)(void *arg, int job, const struct cpl_easy_job *runs, int n);
+};
+
 struct cpl_easy {
 	int n_free;
+	const struct cpl_easy_nodes *nodes; /* NULL: they are counted */
+	/* The first job's reservation holds until another job ends. */
+	bool planned, never; /* never: no time is known */
+	double at;
 	bool backfill; /* false: first come, first served only */
 	struct cpl_easy_job *waits; /* [n_waits] in their order */
 	int n_waits;
@@ -38,6 +62,10 @@ void cpl_easy_free(struct cpl_easy *easy);
 
 /* A job joins the queue; 1 <= nodes <= those of the machine. It costs O(1). */
 void cpl_easy_submit(struct cpl_easy *easy, int job, int nodes, double limit);
+
+/* A job that has started takes so many nodes from others beside its own. It costs
+ * O(running). */
+void cpl_easy_take(struct cpl_easy *easy, int job, int more);
 
 /* This starts a job and returns its number, or -1 if none can start; call it until
  * then. A running job that has overrun its limit is assumed to end now. It costs

@@ -171,6 +171,10 @@ static int take_traffic(const struct pair *pair, struct cpl_jobs_rule *rule,
 		return take_text(&rule->class, pair, err);
 	if (!strcasecmp(pair->key, "Signature"))
 		return take_text(&rule->signature, pair, err);
+	if (!strcasecmp(pair->key, "Options"))
+		return cpl_asked_read(pair->value, &rule->asked, err)
+		               ? cpl_fail_prefix(err, "Options: ")
+		               : 0;
 	if (!strcasecmp(pair->key, "Pattern")) {
 		if (cpl_is_none(pair->value))
 			return 0;

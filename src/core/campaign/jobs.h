@@ -5,6 +5,7 @@
  *
  *	Match Name=vasp* Nodes=1-64 Signature=vasp.json Share=40
  *	Mix Weight=2 Pattern=stencil-3d Share=30 RanksPerNode=4
+ *	Match Name=train* Pattern=none Options="--segment=16 --spread-segments"
  *
  * The first Match whose conditions hold has the job. The other jobs draw one of the
  * Mix lines by their weights, from (seed, job) alone.
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "campaign/asked.h"
 #include "campaign/log.h"
 #include "graph/comm_gather.h"
 
@@ -51,6 +53,7 @@ struct cpl_jobs_rule {
 	/* part of the run time that is communication, -1: not stated */
 	double share;
 	int ranks_per_node; /* >= 1 */
+	struct cpl_asked asked; /* of nodes, where the log's job asks nothing */
 	int line;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "campaign/campaign_internal.h"
+#include "mapping/segments.h"
 #include "placement/decide.h"
 
 /* This is a job with its kind, for sorting. */
@@ -164,7 +165,7 @@ out:
 /* A pattern's round takes so long that its communication, alone, is the stated
  * share. A signature with times is as loud as it says, and so is one without:
  * times.h. */
-static int make(const struct cpl_campaign *c, struct kind *kind)
+static int make(const struct cpl_campaign *c, int domain, struct kind *kind)
 {
 	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
 	const struct cpl_signature *sig = c->signature[kind->rule];
@@ -177,6 +178,11 @@ static int make(const struct cpl_campaign *c, struct kind *kind)
 	if (campaign_traffic_make(c, kind, &kind->err) || find_alone(c, kind))
 		return -1;
 	kind->sends = kind->alone > 0; /* or all is in the nodes */
+	if (domain && kind->sends)
+		kind->segment = cpl_segment_implied(
+		        kind->comm, kind->ranks_per_node, domain, &kind->err);
+	if (kind->segment < 0)
+		return -1;
 	kind->seconds = sig ? cpl_run_times(sig->phase, sig->n_phases).seconds
 	                    : kind->alone / kind->share;
 	if (!(kind->seconds > 0))
@@ -202,7 +208,7 @@ static void make_one(void *arg, int64_t chunk, int thread)
 	(void)thread;
 	if (large)
 		pthread_mutex_lock(&kinds->lock);
-	make(kinds->campaign, kind);
+	make(kinds->campaign, kinds->domain, kind);
 	campaign_traffic_drop(kind);
 	if (large)
 		pthread_mutex_unlock(&kinds->lock);
@@ -221,7 +227,7 @@ static void gather(const struct keyed *key, int n, struct kinds *out)
 	}
 }
 
-int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
+int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
                    struct cpl_error *err)
 {
 	size_t room = (size_t)c->log->n_jobs + 1;
@@ -229,6 +235,7 @@ int campaign_kinds(const struct cpl_campaign *c, struct kinds *out,
 	int n, usable = cpl_network_hosts(c->net), kept = 0;
 
 	*out = (struct kinds){.campaign = c,
+	                      .domain = domain,
 	                      .lock = PTHREAD_MUTEX_INITIALIZER};
 	out->of = malloc(room * sizeof(*out->of));
 	out->kind = calloc(room, sizeof(*out->kind));

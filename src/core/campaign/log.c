@@ -188,7 +188,7 @@ static int swf_job(struct log_reader *in, char *line, int procs_per_node)
 		                "%d fields; a job of the Standard Workload "
 		                "Format has %d", n, SWF_FIELDS);
 	for (int i = 0; i < SWF_FIELDS; i++) {
-		char what[16];
+		char what[32];
 
 		snprintf(what, sizeof(what), "field %d", i + 1);
 		if (number(what, field[i], &value[i], in->err))
@@ -220,7 +220,7 @@ static int read_swf(struct log_reader *in, char *line, int procs_per_node)
 }
 
 enum column { JOB_ID, SUBMIT, ELAPSED, NODES, LIMIT, NAME, USER, ACCOUNT,
-	      PARTITION, QOS, SHARE, N_COLUMNS };
+	      PARTITION, QOS, SHARE, SUBMIT_LINE, N_COLUMNS };
 
 /* These are their names, and other columns for the same that may have another
  * unit. */
@@ -240,6 +240,7 @@ static const struct {
 	[PARTITION] = {"Partition", "Partition", 0, false},
 	[QOS] = {"QOS", "QOS", 0, false},
 	[SHARE] = {"Share", "Share", 0, false},
+	[SUBMIT_LINE] = {"SubmitLine", "SubmitLine", 0, false},
 };
 
 /* It sets at[column] = field, or -1 where the log has none. */
@@ -313,6 +314,7 @@ static int sacct_job(struct log_reader *in, char **field, const int *at)
 			                text[SHARE]);
 		job.share /= 100;
 	}
+	cpl_asked_find(text[SUBMIT_LINE], &job.asked);
 	job.label = text[JOB_ID];
 	job.name = text[NAME];
 	job.user = text[USER];
@@ -335,7 +337,10 @@ static int read_sacct(struct log_reader *in, char *line)
 		if (!*line)
 			continue;
 		n = split(line, '|', field, MAX_COLUMNS);
-		if (n != columns) {
+		/* A submit line may have bars of its own, if nothing is behind
+		 * it. */
+		if (n != columns &&
+		    (n < columns || at[SUBMIT_LINE] != columns - 1)) {
 			cpl_fail(in->err, "%d fields, but %d columns", n,
 			         columns);
 			return fail_at(in);

@@ -10,8 +10,10 @@
  *     line for each job, with "|" between fields. It needs JobID (or JobIDRaw),
  *     Submit, Elapsed (or ElapsedRaw) and NNodes (or AllocNodes), and may have
  *     Timelimit (or TimelimitRaw), JobName, User, Account, Partition and QOS,
- *     and Share, the percentage of the run time that is communication, which
- *     sacct does not print. Other columns are passed over, and lines of steps.
+ *     SubmitLine, whose options of asked.h count, and Share, the percentage of
+ *     the run time that is communication, which sacct does not print. Other
+ *     columns are passed over, and lines of steps. A SubmitLine that is the last
+ *     column may have "|" in it.
  *     Times are seconds, or of the form 2026-11-22T12:00:00, which is taken as
  *     UTC, so that an hour is lost or gained where clocks are changed.
  */
@@ -21,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "campaign/asked.h"
 
 /* Larger logs are refused before they are read. */
 #define CPL_LOG_MAX_BYTES (1ULL << 30)
@@ -36,6 +39,7 @@ struct cpl_log_job {
 	/* part of run that is communication, 0 .. 1; -1: not stated */
 	double share;
 	int nodes;      /* > 0 */
+	struct cpl_asked asked; /* of these, as far as the log states it */
 	/* These point into the log's text, and are "" where the log has none. */
 	const char *label; /* the log's own id */
 	const char *name, *user, *account, *partition, *qos;

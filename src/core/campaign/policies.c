@@ -49,3 +49,9 @@ const struct campaign_policy campaign_policy_adaptive = {
         .summary = "Mishra 2020: of both the one that costs less",
         .place = cpl_stock_adaptive,
 };
+const struct campaign_policy campaign_policy_blind = {
+        .name = "blind",
+        .summary = "flat, whatever jobs ask for of their nodes",
+        .place = cpl_stock_flat,
+        .blind = true,
+};

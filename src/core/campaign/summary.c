@@ -100,6 +100,8 @@ static void add_job(const struct cpl_log_job *asked,
 	out->useful += asked->run * asked->nodes;
 	out->cost += job->cost;
 	out->interference += job->interference;
+	out->groups += job->groups;
+	out->crossed += job->crossed;
 	if (job->end > out->makespan)
 		out->makespan = job->end;
 	if (!(job->communication > 0) || !(first->communication > 0))
@@ -109,6 +111,24 @@ static void add_job(const struct cpl_log_job *asked,
 	out->communication_ratio +=
 	        cpl_log_natural(job->communication / first->communication);
 	out->slowdown += cpl_log_natural(fmax(job->slowdown, 1e-12));
+}
+
+static double occupancy(const struct cpl_campaign *c,
+                        const struct cpl_campaign_result *result)
+{
+	double last = c->log->n_jobs ? c->log->job[c->log->n_jobs - 1].submit : 0;
+	double now = 0, used = 0, passed = 0;
+
+	for (int i = 0; i < result->n_spans && now < last; i++) {
+		const struct cpl_campaign_span *span = &result->span[i];
+
+		now += span->seconds;
+		if (!span->waits)
+			continue;
+		used += span->used * span->seconds;
+		passed += span->seconds;
+	}
+	return passed > 0 ? used / passed : 0;
 }
 
 /* This is the geometric mean of n ratios from the sum of their logarithms, or 1 if
@@ -137,6 +157,7 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
 		if (ran(&result->job[i]))
 			add_job(&c->log->job[i], &result->job[i],
 			        &first->job[i], out);
+	out->occupancy = occupancy(c, result);
 	out->wait = of_jobs(c, result, WAIT, v);
 	out->bounded_slowdown = of_jobs(c, result, BOUNDED, v);
 	out->decision = of_jobs(c, result, DECISION, v);

@@ -22,6 +22,10 @@ struct cpl_campaign_summary {
 	struct cpl_campaign_spread bounded_slowdown;
 	double makespan;    /* seconds from the first submission */
 	double utilisation; /* node-seconds used, of all until makespan */
+	/* Nodes that run jobs, of all, while jobs wait, until the last submission;
+	 * 0: none does. */
+	double occupancy;
+	int64_t groups, crossed; /* segments, and those that cross a border */
 	double useful;      /* the same of the log's run times */
 	double run;         /* sum of run times, seconds */
 	double node_seconds;
