@@ -33,6 +33,8 @@ json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 	else if (!root)
 		cpl_fail(err, "%s:%d:%d: not valid JSON: %s", name, je.line,
 		         je.column, je.text);
+	/* It is for editors. */
+	json_object_del(root, "$schema");
 	return root;
 }
 

@@ -14,7 +14,8 @@
 #define CPL_JSON_MAX_BYTES (2ULL << 30)
 
 /* Parse a file, or a text (name for messages), to json_decref. Duplicate keys
- * are refused. NULL with err "FILE:LINE:COLUMN: reason". */
+ * are refused, and "$schema" of the root is left out. NULL with err
+ * "FILE:LINE:COLUMN: reason". */
 json_t *cpl_json_load(const char *path, struct cpl_error *err);
 json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 		       struct cpl_error *err);

@@ -43,4 +43,20 @@ static inline double cpl_exp_natural(double x)
 	return ldexp(sum, (int)k);
 }
 
+/* e^x - 1 for any x, also where x is small. */
+static inline double cpl_exp_less_one(double x)
+{
+	double term = 1, sum = 0;
+
+	if (!(fabs(x) < 0.5))
+		return x > 700    ? INFINITY
+		       : x > -700 ? cpl_exp_natural(x) - 1
+		                  : -1;
+	for (int i = 1; i < 20; i++) {
+		term *= x / i;
+		sum += term;
+	}
+	return sum;
+}
+
 #endif

@@ -28,8 +28,7 @@ struct cpl_background {
 	uint64_t clock;
 };
 
-static int gather(const double *value, int64_t n, int64_t first,
-                  struct cpl_job_link *out)
+static int gather(const double *value, int64_t n, struct cpl_job_link *out)
 {
 	int used = 0;
 
@@ -38,7 +37,7 @@ static int gather(const double *value, int64_t n, int64_t first,
 			continue;
 		if (out)
 			out[used] = (struct cpl_job_link){
-			        .bytes = value[i], .link = (int)(first + i)};
+			        .bytes = value[i], .link = (int)i};
 		used++;
 	}
 	return used;
@@ -48,10 +47,8 @@ struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
                                       const struct cpl_load *load,
                                       double period, struct cpl_error *err)
 {
-	int64_t links = net->n_links, nodes = cpl_network_port_cables(net);
-	size_t n = (size_t)gather(load->link, links, 0, NULL) +
-	           (size_t)gather(load->injection, nodes, 0, NULL) +
-	           (size_t)gather(load->ejection, nodes, 0, NULL);
+	int64_t links = cpl_times_links(net);
+	size_t n = (size_t)gather(load->link, links, NULL);
 	struct cpl_job_load *job = malloc(sizeof(*job) + n * sizeof(*job->on));
 
 	if (!job) {
@@ -60,11 +57,7 @@ struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
 	}
 	*job = (struct cpl_job_load){
 	        .period = period > 0 ? period : cpl_load_seconds(load, net)};
-	job->n_links += gather(load->link, links, 0, job->on);
-	job->n_links +=
-	        gather(load->injection, nodes, links, job->on + job->n_links);
-	job->n_links += gather(load->ejection, nodes, links + nodes,
-	                       job->on + job->n_links);
+	job->n_links = gather(load->link, links, job->on);
 	return job;
 }
 

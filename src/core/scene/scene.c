@@ -133,11 +133,19 @@ int cpl_scene_request(struct cpl_scene *scene, const struct cpl_scene_job *job,
 	        .block = job->block,
 	        .stock = stock,
 	        .order = job->order,
+	        .former = job->former,
 	        .turn = scene->turn,
 	        .learned = scene->learned,
 	        .all_metrics = scene->tell_all,
 	};
 	out->place.net = scene->net;
+	if (!out->place.grid.n &&
+	    !(job->phase && job->comm &&
+	      cpl_phases_groups(job->phase, job->n_phases, &out->place.grid) &&
+	      out->place.grid.ranks == job->comm->ranks))
+		out->place.grid.n = 0;
+	out->place.comm = job->comm;
+	out->place.ranks_per_node = job->ranks_per_node;
 	if (budget) {
 		out->work = budget->work;
 		out->expired = budget->expired;

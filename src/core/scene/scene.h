@@ -51,6 +51,7 @@ struct cpl_scene_job {
 	 * all that they send. */
 	double seconds;
 	enum cpl_order order;
+	const struct cpl_former *former; /* its run before, or NULL */
 };
 
 /* As of cpl_decide_request, all optional. */

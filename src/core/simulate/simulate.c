@@ -113,6 +113,10 @@ static int open_simulation(struct cpl_simulation *sim,
 	struct cpl_sim_result *result = sim->result;
 	int64_t ranks = 0;
 
+	if (sim->net->accelerators.per_node)
+		return cpl_fail(sim->err, "network %.60s has accelerators, "
+		                          "whose links are not simulated",
+		                sim->net->name);
 	sim->job = cpl_arena_take(&sim->arena, sim->n_jobs, sizeof(*sim->job));
 	result->job = calloc((size_t)sim->n_jobs + 1, sizeof(*result->job));
 	if (!sim->job || !result->job)

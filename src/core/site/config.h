@@ -51,6 +51,8 @@ struct cpl_defaults {
 	int user_may; /* CPL_MAY_... */
 	int keep_price; /* percent */
 	int order_reaches; /* enum cpl_order_reaches */
+	int trial; /* percent */
+	int segment; /* SegmentFromSignature: 1, or 0 */
 };
 
 struct cpl_partition_rule {
@@ -110,6 +112,7 @@ struct cpl_config {
 	int record_one_in;
 	char *binding;
 	bool bind_memory;
+	char *near_nic; /* "yes" or variables; NULL: no */
 	char *routing; /* NULL: as the network states */
 	int max_pass_ms;
 	int compare_nodes;
@@ -117,6 +120,12 @@ struct cpl_config {
 	enum cpl_on_error missing_profile;
 	enum cpl_on_error rank_mismatch;
 	bool admin_comment;
+	int trial;           /* percent of the jobs that stay stock */
+	int segment; /* SegmentFromSignature: 1, or 0 */
+	int64_t trial_until; /* seconds since 1970, 0: for ever */
+	bool trial_stop;
+	char *measured_links; /* a source, see measured/source.h; NULL: none */
+	int measured_max_age; /* seconds */
 	uint64_t seed;
 	int profile_memory; /* MiB */
 	char *decider;      /* socket of a commplaced that runs; NULL: none */

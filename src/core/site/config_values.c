@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
 #include "site/config_values.h"
 
 #include <ctype.h>
@@ -7,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/suggest.h"
-#include "binding/binding.h"
+#include "binding/devices.h"
+#include "binding/launch.h"
 #include "mapping/mapping.h"
+#include "measured/source.h"
 #include "placement/cut.h"
 #include "signature/install.h"
 #include "signature/signature.h"
@@ -45,6 +49,20 @@ int config_set_user_dir(struct config_parser *p, void *field, const char *value)
 
 	if (!cpl_is_none(value))
 		return cpl_user_dir_check(value, p->err) ||
+		                       set_text(p, out, value)
+		               ? -1
+		               : 0;
+	free(*out);
+	*out = NULL;
+	return 0;
+}
+
+int config_set_source(struct config_parser *p, void *field, const char *value)
+{
+	char **out = field;
+
+	if (!cpl_is_none(value))
+		return cpl_measured_source_check(value, p->err) ||
 		                       set_text(p, out, value)
 		               ? -1
 		               : 0;
@@ -115,6 +133,30 @@ int config_set_int(struct config_parser *p, void *field, const char *value)
 		return -1;
 	*(int *)field = (int)v;
 	return 0;
+}
+
+int config_set_date(struct config_parser *p, void *field, const char *value)
+{
+	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M",
+	                                    "%Y-%m-%dT%H:%M:%S"};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		struct tm tm = {.tm_isdst = -1}, given;
+		const char *end = strptime(value, forms[i], &tm);
+		time_t at;
+
+		if (!end || *end)
+			continue;
+		/* The 31st of June would be the 1st of July. */
+		given = tm;
+		at = mktime(&tm);
+		if (at <= 0 || tm.tm_mday != given.tm_mday)
+			break;
+		*(int64_t *)field = at;
+		return 0;
+	}
+	return cpl_fail(p->err, " is no date; write YYYY-MM-DD, or "
+	                        "YYYY-MM-DDTHH:MM");
 }
 
 int config_set_time(struct config_parser *p, void *field, const char *value)
@@ -274,6 +316,32 @@ int config_set_list(struct config_parser *p, void *field, const char *value)
 	while (cpl_config_next(&list, entry, sizeof(entry)))
 		if (!*entry)
 			return cpl_fail(p->err, " has an empty entry");
+	return set_text(p, field, value);
+}
+
+/* "no", "yes", or names of variables. */
+int config_set_nic(struct config_parser *p, void *field, const char *value)
+{
+	char **out = field;
+	const char *list = value;
+	char entry[CPL_LAUNCH_NAME_MAX + 1];
+	size_t all = strlen(value);
+
+	if (!strcasecmp(value, "no")) {
+		free(*out);
+		*out = NULL;
+		return 0;
+	}
+	if (!strcasecmp(value, "yes"))
+		return set_text(p, field, "yes");
+	if (all > CPL_LAUNCH_NAME_MAX)
+		return cpl_fail(p->err, " has more than %d characters",
+		                CPL_LAUNCH_NAME_MAX);
+	while (cpl_config_next(&list, entry, sizeof(entry)))
+		if (!cpl_nic_variable_check(entry))
+			return cpl_fail(p->err,
+			                " is not no, yes or names of "
+			                "variables such as UCX_NET_DEVICES");
 	return set_text(p, field, value);
 }
 

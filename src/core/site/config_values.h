@@ -29,12 +29,13 @@ struct rule {
 config_set config_set_text_of, config_set_path, config_set_user_dir,
         config_set_policy, config_set_mapping, config_set_binding,
         config_set_routing, config_set_order, config_set_units,
-        config_set_record, config_set_list, config_set_profile;
+        config_set_record, config_set_list, config_set_profile,
+        config_set_nic, config_set_source;
 /* int: index of one of the rule's words, number, milliseconds, enum
  * cpl_objective, bits. */
 config_set config_set_choice, config_set_int, config_set_time,
         config_set_objective, config_set_override;
-/* bool, uint64_t, struct cpl_range. */
-config_set config_set_flag, config_set_uint64, config_set_range;
+/* bool, uint64_t, struct cpl_range, int64_t: seconds since 1970. */
+config_set config_set_flag, config_set_uint64, config_set_range, config_set_date;
 
 #endif

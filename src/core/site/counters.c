@@ -31,6 +31,8 @@ static const char *const reason_name[CPL_REASONS] = {
         [CPL_REASON_BUSY] = "no_time_left",
         [CPL_REASON_FAILED] = "failed",
         [CPL_REASON_SILENT] = "nothing_sent",
+        [CPL_REASON_TRIAL] = "trial",
+        [CPL_REASON_STOPPED] = "trial_stop",
 };
 
 static const struct cpl_counter_name count_name[CPL_COUNT_REASON] = {
@@ -43,6 +45,8 @@ static const struct cpl_counter_name count_name[CPL_COUNT_REASON] = {
         [CPL_COUNT_START_PLACED] = {"job_starts", "outcome", "placed"},
         [CPL_COUNT_START_OBSERVED] = {"job_starts", "outcome", "observed"},
         [CPL_COUNT_START_STOCK] = {"job_starts", "outcome", "stock"},
+        [CPL_COUNT_TRIAL_STOCK] = {"trial_starts", "arm", "stock"},
+        [CPL_COUNT_TRIAL_OURS] = {"trial_starts", "arm", "commplace"},
 };
 
 static const struct cpl_counter_name timer_name[CPL_TIMERS] = {
@@ -88,6 +92,8 @@ const char *cpl_reason_kind(enum cpl_reason reason)
 	case CPL_REASON_OPTION:
 	case CPL_REASON_NO_PROFILE:
 	case CPL_REASON_SILENT:
+	case CPL_REASON_TRIAL:
+	case CPL_REASON_STOPPED:
 		return "wish";
 	case CPL_REASON_NODES:
 	case CPL_REASON_REQUIRED:

@@ -33,6 +33,8 @@ enum cpl_reason {
 	CPL_REASON_BUSY,       /* the pass has used up its time */
 	CPL_REASON_FAILED,     /* time or memory ran out, or anything else */
 	CPL_REASON_SILENT,     /* the job sends nothing between nodes */
+	CPL_REASON_TRIAL,      /* drawn to stay stock */
+	CPL_REASON_STOPPED,    /* the profile's trial went badly */
 	CPL_REASONS
 };
 
@@ -51,6 +53,9 @@ enum cpl_counter {
 	CPL_COUNT_START_PLACED,
 	CPL_COUNT_START_OBSERVED,
 	CPL_COUNT_START_STOCK,
+	/* Those of them in a trial, by arm. */
+	CPL_COUNT_TRIAL_STOCK,
+	CPL_COUNT_TRIAL_OURS,
 	/* + enum cpl_reason, of the observed and stock answers. */
 	CPL_COUNT_REASON,
 	CPL_COUNTERS = CPL_COUNT_REASON + CPL_REASONS

@@ -35,6 +35,8 @@ static int clerk_open(struct clerk *clerk, const char *config_path,
 	clerk->worker = cpl_worker_new(err);
 	if (!clerk->worker)
 		return -1;
+	cpl_worker_every(clerk->worker, CPL_QUEUE_LOAD, ENGINE_LINKS_NS,
+	                 engine_links_tick, clerk);
 	clerk->store = cpl_store_new(clerk->worker, log_line, clerk, err);
 	clerk->records =
 	        cpl_record_dir_new(clerk->worker, log_line, clerk, err);
@@ -105,6 +107,7 @@ static void free_hosts(struct desk *desk)
 	free(desk->host_name);
 	free(desk->host_node);
 	free(desk->node_host);
+	engine_bounds_forget(desk);
 	desk->host_name = NULL;
 	desk->host_node = desk->node_host = NULL;
 	desk->n_hosts = 0;
@@ -136,6 +139,8 @@ static void desk_free(struct desk *desk)
 	free_decided(desk);
 	engine_memo_forget(desk);
 	engine_groups_free(desk);
+	engine_segments_free(desk);
+	engine_formers_forget(desk);
 	engine_snapshot_drop(desk->snapshot);
 	free_hosts(desk);
 }
@@ -144,8 +149,11 @@ static void clerk_free(struct clerk *clerk)
 {
 	free_restored(clerk->restored);
 	engine_snapshot_drop(clerk->staged);
+	engine_snapshot_drop(clerk->measuring);
+	engine_measured_free(clerk->measured);
 	free(clerk->last_network);
 	free(clerk->last_model);
+	free(clerk->last_trial);
 	free(clerk->config_path);
 	free(clerk->cluster);
 	free(clerk->profile_dir);
@@ -217,6 +225,7 @@ static int map_hosts(struct desk *desk)
 	int *host_node, *node_host;
 
 	engine_memo_forget(desk);
+	engine_bounds_forget(desk);
 	free(desk->host_node);
 	free(desk->node_host);
 	desk->host_node = desk->node_host = NULL;
@@ -392,6 +401,7 @@ static struct restored *sort_restored(struct restored *list)
 
 void engine_adopt(struct cpl_engine *engine)
 {
+	struct measured_set *measured;
 	struct restored *restored;
 	struct snapshot *staged;
 
@@ -400,15 +410,19 @@ void engine_adopt(struct cpl_engine *engine)
 	engine->clerk.staged = NULL;
 	restored = engine->clerk.restored;
 	engine->clerk.restored = NULL;
+	measured = engine->clerk.measured;
+	engine->clerk.measured = NULL;
 	pthread_mutex_unlock(&engine->clerk.lock);
 	restored = sort_restored(restored);
 	if (staged) {
 		engine_running_stale(&engine->ledger, staged);
+		engine_formers_forget(&engine->desk);
 		engine_snapshot_drop(engine->desk.snapshot);
 		engine->desk.snapshot = staged;
 		map_hosts(&engine->desk);
 		use_config(&engine->clerk, staged->config);
 	}
+	engine_rest_take(&engine->ledger, measured);
 	for (struct restored *item = restored; item && engine->desk.snapshot;
 	     item = item->next) {
 		/* A job that started meanwhile is known better already. */

@@ -101,6 +101,17 @@ struct cpl_engine_request {
 	int n_required;
 	bool own_order; /* ranks stay in the scheduler's order: the user's */
 	bool batch;     /* a script starts its tasks, by whatever it likes */
+	/* What the scheduler keeps a job like this to, see placement/bounds.h;
+	 * NULL: only to nodes that are free. */
+	const char *rules, *units;
+	/* The scheduler has segments, the job states none and no other wish about
+	 * sets of nodes: with rules, what its signature implies may be wished
+	 * for. */
+	bool segments;
+	/* It is a job of as many nodes as the scheduler itself would give it now,
+	 * and of none where it would give none: asked where at most CompareNodes
+	 * are free for it. */
+	bool by_stock;
 	/* Not NULL: for this reason the nodes are the scheduler's choice. */
 	const char *stock_reason;
 	bool start; /* the answer is kept for cpl_engine_start */

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "learn/learned.h"
+#include "measured/measured.h"
 #include "network/network.h"
 #include "routing/routing.h"
 #include "signature/signature.h"
@@ -25,6 +26,7 @@
 #include "site/record_dir.h"
 #include "site/resolve.h"
 #include "site/store.h"
+#include "site/trial.h"
 #include "site/worker.h"
 
 /* Configuration, network and routing that belong together; never changed. */
@@ -37,13 +39,20 @@ struct snapshot {
 	const struct cpl_routing *stated; /* as of cpl_decide_request */
 	struct cpl_learned
 	        *learned; /* TimeModel, where an objective needs it */
-	struct cpl_file_mark config_mark, net_mark, model_mark;
+	struct cpl_trial_state trial; /* with TrialStop */
+	struct cpl_file_mark config_mark, net_mark, model_mark, trial_mark;
 };
 
 /* A record taken back after a restart. */
 struct restored {
 	struct restored *next;
 	struct cpl_record *record;
+};
+
+/* Links as measured, for the network of a snapshot. */
+struct measured_set {
+	struct snapshot *snapshot; /* a reference */
+	struct cpl_measured links;
 };
 
 struct clerk {
@@ -60,13 +69,20 @@ struct clerk {
 	struct snapshot *staged;
 	char *profile_dir; /* of the configuration in force */
 	bool loaded;       /* ever; the next are of the last good load */
-	struct cpl_file_mark config_mark, net_mark, model_mark;
+	struct cpl_file_mark config_mark, net_mark, model_mark, trial_mark;
 	char *last_network; /* file of that load; the worker's */
 	char *last_model;   /* the same, NULL: none was read */
+	char *last_trial;   /* the same, also where it is not there */
 	bool last_routes;   /* it names a file of routes, read each time */
 	char loaded_at[32]; /* that load */
 	struct restored *restored;
 	struct cpl_error last_logged;
+	/* Whose MeasuredLinks is read, a reference; NULL: nothing is. */
+	struct snapshot *measuring;
+	int64_t measure_next;           /* when again (cpl_now) */
+	bool measure_busy;              /* a request has it in hand */
+	bool measure_failed;            /* the last one did, and it was said */
+	struct measured_set *measured; /* for the next caller to take, or NULL */
 };
 
 /* engine_clerk.c */
@@ -96,6 +112,18 @@ void engine_find_profile(struct clerk *clerk, const struct cpl_config *config,
                          const struct cpl_job_facts *job,
                          const struct cpl_resolved *want, int ranks,
                          int64_t deadline, struct cpl_store_answer *answer);
+
+/* engine_links.c */
+
+/* Read MeasuredLinks of this snapshot from now on (NULL: of none), at once for a
+ * start. */
+void engine_links_watch(struct clerk *clerk, struct snapshot *snapshot);
+/* Of a struct clerk, every ENGINE_LINKS_NS: begin to read where it is time;
+ * sources that hang hold up nobody else. */
+#define ENGINE_LINKS_NS INT64_C(1000000000)
+void engine_links_tick(void *arg);
+/* NULL is allowed. */
+void engine_measured_free(struct measured_set *set);
 
 /* engine_load.c */
 

@@ -114,6 +114,8 @@ static int find_nodes(const struct deciding *d, struct nodes *nodes)
 		if (engine_offers(d, i))
 			nodes->is_free[desk->host_node[i]] = 1;
 	nodes->n_must = engine_must_have(d, nodes->must);
+	if (nodes->n_must < 0)
+		return -1;
 	for (int i = 0; i < nodes->n_must; i++)
 		nodes->required[i] = desk->host_node[nodes->must[i]];
 	return 0;
@@ -140,7 +142,8 @@ static int set_request(struct deciding *d, enum cpl_order order,
 	        .n_nodes_wanted = (int)d->size.nodes,
 	        .required = nodes->required,
 	        .n_required = nodes->n_must,
-	        .seed = d->desk->snapshot->config->seed};
+	        .seed = d->desk->snapshot->config->seed,
+	        .bounds = d->bounds};
 	const struct cpl_budget budget = {
 	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
 	        .expired = engine_expired,
@@ -149,6 +152,7 @@ static int set_request(struct deciding *d, enum cpl_order order,
 	struct cpl_scene *scene;
 
 	job.order = order;
+	job.former = engine_former(d->desk, d->req->job.id);
 	record->run_seconds = job.seconds;
 	scene = engine_scene(d->ledger, record, d->deadline, err);
 	if (!scene)
@@ -161,13 +165,16 @@ static int set_request(struct deciding *d, enum cpl_order order,
 /* -1: memory. */
 static int note_choice(struct deciding *d, const struct cpl_decision *decision,
                        const struct nodes *nodes,
-                       const struct cpl_placement_policy *policy)
+                       const struct cpl_decide_request *core)
 {
 	struct cpl_record *record = d->out->record;
-	int rc = engine_set_choice(d, decision);
+	int rc = engine_set_choice(d, decision) |
+	         engine_note_bounds(d, decision) |
+	         engine_note_former(d->desk, record, core->former,
+	                            &decision->repaired);
 
-	if (policy != d->want.wish.policy)
-		rc |= engine_set(&record->policy_asked, policy->name);
+	if (core->wish.policy != d->want.wish.policy)
+		rc |= engine_set(&record->policy_asked, core->wish.policy->name);
 	if (d->req->start)
 		rc |= engine_set_free_text(d->desk, nodes->is_free,
 		                           &record->free_hosts);
@@ -182,13 +189,15 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	const struct cpl_decision *decision;
 	struct nodes nodes = {NULL};
 	enum cpl_order order;
-	bool growing;
 	int rc = -1;
 
 	/* There is none of that name. */
 	if (!d->want.wish.policy &&
 	    cpl_wish_policy(&d->want.wish, d->desk->snapshot->net,
 	                    d->want.policy.value, err))
+		return -1;
+	d->growing = false;
+	if (engine_bind(d, err))
 		return -1;
 	if (find_nodes(d, &nodes) || engine_reach(d, &order)) {
 		cpl_fail_memory(err);
@@ -197,15 +206,16 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	if (set_request(d, order, &nodes, &core, err))
 		goto out;
 	if (engine_stock_nodes(d, nodes.is_free, nodes.stock) &&
-	    cpl_placement_missing(&core.place, nodes.stock) < 0)
+	    cpl_placement_missing(&core.place, nodes.stock) < 0 &&
+	    engine_takes_stock(&core.place, nodes.stock))
 		core.stock = nodes.stock;
-	growing = engine_use_groups(d->desk, &core, d->out->profile);
+	d->growing |= engine_use_groups(d->desk, &core, d->out->profile);
 	decision = engine_memo_decide(d->desk, d->ledger, &core,
 	                              d->out->profile, err);
 	if (!decision)
 		goto out;
-	rc = note_choice(d, decision, &nodes, core.wish.policy);
-	d->out->record->cut_short |= growing;
+	rc = note_choice(d, decision, &nodes, &core);
+	d->out->record->cut_short |= d->growing;
 	if (rc)
 		cpl_fail_memory(err);
 out:
@@ -308,12 +318,28 @@ static int consider(struct deciding *d, struct cpl_error *why,
 	return 0;
 }
 
+/* Has a job with rules, which are what is most often refused, used up its time
+ * with the scheduler's answers? */
+static bool is_late(const struct deciding *d, int64_t theirs)
+{
+	return d->req->rules &&
+	       theirs > (int64_t)d->want.max_decision_ms * 1000000;
+}
+
 /* Ours, accepted by the scheduler. -1 with err: the stock answer. */
 static int place_job(struct deciding *d, struct cpl_error *err)
 {
 	struct cpl_record *record = d->out->record;
-	int64_t begin, asked;
+	enum cpl_reason held;
+	int64_t begin, asked, theirs = 0;
+	char why[128];
 
+	if (!engine_follow_stock(d))
+		return stock(d, CPL_REASON_NODES, err,
+		             "the scheduler has no nodes for it now");
+	set_size(d);
+	if (check_ranks(d, err))
+		return -1;
 	if (d->out->profile && cpl_wish_searches(&d->want.wish) &&
 	    d->want.mode != CPL_MODE_OBSERVE)
 		engine_ask_beside(d);
@@ -325,18 +351,19 @@ static int place_job(struct deciding *d, struct cpl_error *err)
 		}
 		asked = cpl_now();
 		record->decision_ms += (double)(asked - begin) / 1e6;
-		if (d->want.mode == CPL_MODE_OBSERVE) {
+		held = engine_held_back(d, why, sizeof(why));
+		if (held) {
 			record->outcome = CPL_OUTCOME_OBSERVED;
-			return stock(d, CPL_REASON_OBSERVE, err,
-			             "Mode=observe");
+			return stock(d, held, err, why);
 		}
 		if (d->scheduler->place(d->scheduler->arg, d->out->order,
 		                        d->out->n_order)) {
 			d->theirs = engine_took(d, asked);
 			return 0;
 		}
-		engine_took(d, asked);
-		if (tries == CPL_ENGINE_TRIES || !engine_try_others(d) ||
+		theirs += engine_took(d, asked);
+		if (tries == CPL_ENGINE_TRIES || is_late(d, theirs) ||
+		    !engine_try_others(d) || !engine_follow_stock(d) ||
 		    check_ours(d, NULL))
 			return stock(d, CPL_REASON_REFUSED, err,
 			             "the scheduler refused the nodes chosen");
@@ -490,8 +517,10 @@ enum cpl_engine_answer cpl_engine_decide(
 		answer = decide(&d, text, size);
 out:
 	engine_decided_free(d.out);
+	free(d.rules);
 	free(d.stock);
 	free(d.cpus);
+	free(d.required);
 	free(d.filled);
 	free(d.rank);
 	free(d.level);

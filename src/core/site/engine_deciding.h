@@ -16,6 +16,7 @@ struct deciding {
 	                           * in their own order */
 	int64_t deadline;
 	uint32_t *cpus;          /* [n_hosts] free */
+	unsigned char *required; /* [n_hosts] named by the user */
 	uint64_t *rank;          /* [n_hosts] the lower are filled first */
 	uint64_t *level;         /* [n_levels] ranks in use, increasing */
 	int n_levels;            /* 0: they do not count (any more) */
@@ -25,6 +26,9 @@ struct deciding {
 	int *stock;  /* [n_stock] the scheduler's own choice, in node order */
 	int n_stock; /* 0: none, or it was not asked */
 	bool asked_stock;
+	char *rules; /* with what the signature implies, or NULL: the request's */
+	bool growing; /* that, or a part of the answer, is yet to come */
+	const struct cpl_bounds *bounds; /* or NULL */
 	struct cpl_size size;
 	bool enough, fits; /* hosts; the required ones among them */
 	enum cpl_reason reason; /* for the stock answer */
@@ -53,6 +57,15 @@ struct cpl_wish engine_wish(const struct deciding *d, uint64_t *seed);
  * record. 0, or -1: memory. */
 int engine_reach(struct deciding *d, enum cpl_order *out);
 
+/* engine_trial.c */
+
+/*
+ * Does the job stay stock, though nodes were chosen for it: Mode=observe, a trial
+ * that draws it so, a profile whose trial went badly? In words, too. The arm of a
+ * trial goes on record. CPL_REASON_NONE: it is placed. O(stopped profiles).
+ */
+enum cpl_reason engine_held_back(struct deciding *d, char *text, size_t size);
+
 /* engine_offer.c */
 
 /* Ask the scheduler for free hosts and take the lowest ranks that hold the job:
@@ -64,8 +77,12 @@ int engine_measure(struct deciding *d);
  */
 bool engine_try_others(struct deciding *d);
 bool engine_offers(const struct deciding *d, int host);
-/* The hosts that the job must have, into host[n_hosts]; returns how many.
- * Where those filled first are too many for its size, the user's. */
+/*
+ * The hosts that the job must have, into host[n_hosts]; returns how many, -1:
+ * memory. Those filled first, where they are not too many for its size, the user's,
+ * and of the largest, the first ones, as many as it takes for any others to hold the
+ * rest of the job.
+ */
 int engine_must_have(const struct deciding *d, int *host);
 
 /* engine_compare.c */
@@ -82,6 +99,24 @@ bool engine_stock_nodes(const struct deciding *d,
 /* The scheduler's answer for a job that is not placed by us, or beside ours,
  * for the record. */
 void engine_ask_stock(struct deciding *d, bool placed);
+
+/* engine_bounds.c */
+
+/* By the scheduler's own answer: as many nodes as it would give the job. False:
+ * it would give none now. True, too, where it is not asked. */
+bool engine_follow_stock(struct deciding *d);
+/*
+ * What the nodes have to keep to: the request's rules, and, by SegmentFromSignature,
+ * the segments that the job's signature implies as a wish (placement/bounds.h).
+ * 0, or -1 with err.
+ */
+int engine_bind(struct deciding *d, struct cpl_error *err);
+/* May the scheduler's own nodes be taken as they are? Not where they lack segments
+ * that are wished for and that their units have. O(nodes). */
+bool engine_takes_stock(const struct cpl_placement_request *place,
+                        const int *stock);
+/* What the decision keeps to, on record. -1: memory. */
+int engine_note_bounds(struct deciding *d, const struct cpl_decision *decision);
 
 /* engine_choice.c */
 

@@ -12,6 +12,7 @@
 
 #include "mapping/mapping.h"
 #include "mapping/rank_groups.h"
+#include "placement/bounds.h"
 #include "site/engine_ledger.h"
 #include "site/resolve.h"
 
@@ -42,6 +43,24 @@ struct kept_groups {
 	struct cpl_rank_groups block, grown; /* of cpl_decide_request */
 	struct growing
 	        *growing; /* by the worker now: grown is empty, or NULL */
+};
+
+/* What was advised for a profile with so many ranks on each node. */
+#define ENGINE_SEGMENTS 8
+struct kept_segment {
+	struct snapshot *snapshot;
+	struct cpl_profile *profile; /* NULL: none */
+	int ranks_per_node;
+	uint64_t used; /* larger: later */
+	int nodes;     /* of a segment; 0: none is needed */
+	struct advising *advising; /* by the worker now, or NULL */
+};
+
+/* What jobs were bound by last. */
+#define ENGINE_BOUNDS 4
+struct kept_bounds {
+	char *rules, *units; /* NULL: none */
+	struct cpl_bounds bounds;
 };
 
 /* What a job takes of a pass: those of few ranks that no slow mapper lays out
@@ -80,10 +99,15 @@ struct desk {
 	} shape; /* of the array of which an element began last */
 
 	struct decided *decided; /* newest first */
+	struct formers *formers; /* of jobs that have ended; NULL: none */
 	struct memo *memo;   /* decisions made in this state, newest first */
 	uint64_t memo_state; /* the ledger's, of which they are */
 	struct kept_groups groups[ENGINE_GROUPS];
 	uint64_t groups_used;
+	struct kept_segment segment_of[ENGINE_SEGMENTS];
+	uint64_t segments_used;
+	struct kept_bounds bounds[ENGINE_BOUNDS];
+	int next_bounds; /* is read into */
 	struct shown {
 		uint32_t uid;
 		char profile[CPL_PROFILE_NAME_MAX + 1];
@@ -139,6 +163,20 @@ bool engine_shape_known(const struct desk *desk, int64_t array);
 void engine_shape_note(struct desk *desk, int64_t array,
                        const struct cpl_record *record);
 
+/* engine_former.c: layouts of the newest jobs that have ended, for those that run
+ * again. */
+
+/* The job ends. O(its nodes and ranks), and the number of those kept. */
+void engine_former_keep(struct desk *desk, const struct running *job);
+/* That of the job's run before, until another is kept; NULL: none. */
+const struct cpl_former *engine_former(const struct desk *desk, int64_t job);
+/* What became of it, on record. -1: memory. */
+int engine_note_former(const struct desk *desk, struct cpl_record *record,
+                       const struct cpl_former *former,
+                       const struct cpl_repaired *repaired);
+/* The network is another one, or all ends. */
+void engine_formers_forget(struct desk *desk);
+
 /* engine_groups.c */
 
 /*
@@ -156,6 +194,29 @@ const struct kept_groups *engine_groups(struct desk *desk,
 bool engine_use_groups(struct desk *desk, struct cpl_decide_request *req,
                        struct cpl_profile *profile);
 void engine_groups_free(struct desk *desk);
+
+/* engine_segment.c */
+
+/*
+ * The nodes of a segment that a profile with so many ranks on each node implies
+ * (cpl_segment_advise on the network in force); 0: none, or memory is out. Kept for
+ * the next ones. That of many entries is found by the worker: *growing, and there is
+ * none until then. O(1), or as cpl_segment_advise.
+ */
+int engine_segment(struct desk *desk, struct cpl_profile *profile,
+                   int ranks_per_node, bool *growing);
+void engine_segments_free(struct desk *desk);
+
+/* engine_bounds.c */
+
+/* The bounds of a job, read for the network in force: until the next call. NULL
+ * with err. O(1), or as cpl_bounds_read where they are others than the last
+ * few. */
+const struct cpl_bounds *engine_bounds(struct desk *desk, const char *rules,
+                                       const char *units,
+                                       struct cpl_error *err);
+/* The network changed. */
+void engine_bounds_forget(struct desk *desk);
 
 /* engine_memo.c */
 

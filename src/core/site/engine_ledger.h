@@ -42,6 +42,22 @@ struct load_scratch {
 	struct cpl_workload *workload;
 };
 
+/* A job that has ended, but was measured while it ran. */
+struct gone {
+	struct cpl_job_load *load;
+	int64_t began, ended; /* seconds since 1970 */
+};
+
+/* What others than our own jobs send, as measured. */
+struct rest {
+	struct measured_set *sample; /* the newest, or NULL */
+	bool waits;                  /* it is not in the scene yet */
+	struct cpl_job_load *load;   /* what is, of it or one before; or NULL */
+	char told[64];               /* for records, of that */
+	struct gone *gone;           /* [n_gone], with MeasuredLinks */
+	int n_gone;
+};
+
 struct ledger {
 	struct clerk *clerk; /* of the same engine */
 	struct snapshot
@@ -49,6 +65,7 @@ struct ledger {
 	struct running *running; /* in id order */
 	int n_running, max_running;
 	struct cpl_scene scene; /* of the snapshot, with their loads */
+	struct rest rest;       /* in it */
 	bool settled;   /* it is complete; else jobs are to be looked at */
 	uint64_t state; /* another number: the scene is another */
 	struct load_scratch on_caller, on_worker;
@@ -113,6 +130,23 @@ struct cpl_scene *engine_scene(struct ledger *ledger, struct cpl_record *record,
 /* A job of this profile (NULL: it has none) in it. */
 struct cpl_scene_job engine_scene_job(const struct cpl_profile *profile,
                                       int ranks_per_node);
+
+/* engine_rest.c: what is measured and not predicted stands in the scene as the
+ * load of a job. It is found when a sample is taken, with the jobs that ran at
+ * its time, and stays so until the next one: starts and ends of jobs change what
+ * is predicted alone. */
+
+/* A sample, which it takes; NULL: there is no new one. */
+void engine_rest_take(struct ledger *ledger, struct measured_set *set);
+/* Before the scene is looked at, with all loads in it that can be had: put in what
+ * came, and take out what is too old. -1 with err: memory. O(1), of a new sample
+ * O(its links + those of the running jobs). */
+int engine_rest_put(struct ledger *ledger, struct cpl_error *err);
+/* The job ends: its load leaves the scene, and is kept where a sample to come may
+ * have it. */
+void engine_rest_gone(struct ledger *ledger, struct running *job);
+/* The network is another one. */
+void engine_rest_forget(struct ledger *ledger);
 
 /* engine_loads.c: the load of a job, made by the worker or by the first who
  * needs it. */

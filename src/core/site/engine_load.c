@@ -89,6 +89,34 @@ static int load_model(struct snapshot *now, struct cpl_error *err)
 	                                          c->path);
 }
 
+/* What a trial has shown. A file that is broken stops nothing. */
+static void load_trial(struct clerk *clerk, struct snapshot *now)
+{
+	struct cpl_error err = {""};
+	char *path;
+
+	if (!now->config->trial_stop)
+		return;
+	path = cpl_trial_path(now->config->state_dir, NULL);
+	if (!path)
+		return;
+	mark_file(path, &now->trial_mark);
+	if (cpl_trial_load(path, &now->trial, &err) < 0)
+		engine_log(clerk, CPL_ENGINE_ERROR,
+		           "%s; TrialStop stops nothing", err.text);
+	for (int i = 0; i < now->trial.n; i++)
+		engine_log(clerk, CPL_ENGINE_INFO,
+		           "profile %.128s: placement is switched off, since "
+		           "its %lld jobs ran %.1f %% longer placed (%.1f to "
+		           "%.1f %%) (TrialStop)",
+		           now->trial.stopped[i].profile,
+		           (long long)now->trial.stopped[i].jobs,
+		           -100 * now->trial.stopped[i].gain,
+		           -100 * now->trial.stopped[i].high,
+		           -100 * now->trial.stopped[i].low);
+	free(path);
+}
+
 static int most_decision_ms(const struct cpl_config *config)
 {
 	int most = config->max_decision_ms;
@@ -139,6 +167,7 @@ static struct snapshot *snapshot_load(struct clerk *clerk, const char *path,
 	                                    snapshot->config->routing, NULL);
 	if (load_model(snapshot, err))
 		goto fail;
+	load_trial(clerk, snapshot);
 	say_all_units(clerk, snapshot);
 	return snapshot;
 fail:
@@ -152,6 +181,18 @@ static bool same_model(struct clerk *clerk)
 	       is_marked(clerk->last_model, &clerk->model_mark);
 }
 
+/* One that was not there, or is not any more, is the same as none. */
+static bool same_trial(struct clerk *clerk)
+{
+	struct cpl_file_stamp now;
+
+	if (!clerk->last_trial)
+		return true;
+	if (cpl_file_stamp(clerk->last_trial, &now))
+		return !clerk->trial_mark.stamp.inode;
+	return is_marked(clerk->last_trial, &clerk->trial_mark);
+}
+
 /* No file differs from what was loaded last. */
 static bool unchanged(struct clerk *clerk)
 {
@@ -159,12 +200,12 @@ static bool unchanged(struct clerk *clerk)
 	       is_marked(clerk->config_path, &clerk->config_mark) &&
 	       clerk->last_network &&
 	       is_marked(clerk->last_network, &clerk->net_mark) &&
-	       same_model(clerk);
+	       same_model(clerk) && same_trial(clerk);
 }
 
 static int run_load(struct clerk *clerk, struct cpl_error *err)
 {
-	struct snapshot *snapshot, *old;
+	struct snapshot *snapshot, *old, *held;
 	const char *mode;
 	struct tm tm;
 	time_t now;
@@ -190,6 +231,12 @@ static int run_load(struct clerk *clerk, struct cpl_error *err)
 	}
 	free(clerk->last_network);
 	free(clerk->last_model);
+	free(clerk->last_trial);
+	clerk->last_trial =
+	        snapshot->config->trial_stop
+	                ? cpl_trial_path(snapshot->config->state_dir, NULL)
+	                : NULL;
+	clerk->trial_mark = snapshot->trial_mark;
 	clerk->last_model =
 	        snapshot->learned ? strdup(snapshot->config->time_model) : NULL;
 	clerk->model_mark = snapshot->model_mark;
@@ -205,11 +252,14 @@ static int run_load(struct clerk *clerk, struct cpl_error *err)
 		         "%Y-%m-%dT%H:%M:%S", &tm);
 	/* Whoever adopts it may free it. */
 	mode = cpl_mode_name(snapshot->config->mode);
+	held = engine_snapshot_hold(snapshot);
 	pthread_mutex_lock(&clerk->lock);
 	old = clerk->staged;
 	clerk->staged = snapshot;
 	pthread_mutex_unlock(&clerk->lock);
 	engine_snapshot_drop(old);
+	engine_links_watch(clerk, held);
+	engine_snapshot_drop(held);
 	engine_log(clerk, CPL_ENGINE_INFO, "%s is in force: Mode=%s, %s",
 	           clerk->config_path, mode,
 	           clerk->last_network ? clerk->last_network : "no network");

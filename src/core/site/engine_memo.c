@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "placement/repair.h"
 #include "site/engine_desk.h"
 
 /* Of the newest, so many are kept, in so many bytes. */
@@ -91,6 +92,8 @@ static void make_key(const struct cpl_decide_request *req,
 	add_number(key, place->seed);
 	add_number(key, (uint64_t)place->n_nodes_wanted);
 	add_nodes(key, place->required, place->n_required);
+	add_number(key, (uintptr_t)place->bounds);
+	add_number(key, req->former ? req->former->serial : 0);
 	add_free(key, place->free, place->net->n_nodes);
 }
 

@@ -7,8 +7,11 @@
 
 bool engine_offers(const struct deciding *d, int host)
 {
+	uint32_t least = d->required[host] ? cpl_size_least(&d->req->need)
+	                                   : d->size.cpus;
+
 	return d->desk->host_node[host] >= 0 && d->offer[host] &&
-	       d->offer[host] >= d->size.cpus;
+	       d->offer[host] >= least;
 }
 
 /* Hosts of lower ranks do not hold the job alone: it has them and others. */
@@ -18,9 +21,69 @@ static bool filled_first(const struct deciding *d, int host)
 	       engine_offers(d, host);
 }
 
+/* A host that the job may have. */
+struct offered {
+	uint32_t cpus; /* that it can use */
+	int host;
+};
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct offered *x = a, *y = b;
+
+	if (x->cpus != y->cpus)
+		return x->cpus < y->cpus ? 1 : -1;
+	return (x->host > y->host) - (x->host < y->host);
+}
+
+/* All that are offered but the n of host[], largest first; returns how many. */
+static int list_others(const struct deciding *d, const int *host, int n,
+                       struct offered *other)
+{
+	int n_others = 0;
+
+	for (int i = 0; i < d->req->n_hosts; i++)
+		other[i] = (struct offered){
+		        cpl_size_usable(&d->req->need, d->offer[i]),
+		        engine_offers(d, i) ? i : -1};
+	for (int i = 0; i < n; i++)
+		other[host[i]].host = -1;
+	for (int i = 0; i < d->req->n_hosts; i++)
+		if (other[i].host >= 0)
+			other[n_others++] = other[i];
+	qsort(other, (size_t)n_others, sizeof(*other), largest_first);
+	return n_others;
+}
+
+/* The largest after those n, which hold so many CPUs, until any will do. */
+static int add_largest(const struct deciding *d, int *host, int n,
+                       uint64_t held)
+{
+	size_t size = (size_t)d->req->n_hosts + 1;
+	struct offered *other = malloc(size * sizeof(*other));
+	int left = (int)d->size.nodes - n, n_others, added = 0;
+
+	if (!other)
+		return -1;
+	n_others = list_others(d, host, n, other);
+	for (int i = n_others - left; i < n_others && i >= 0; i++)
+		held += other[i].cpus;
+	/* Each more is in the place of the largest of the smallest. */
+	for (; added < left && left <= n_others && held < d->req->need.cpus;
+	     added++) {
+		held += other[added].cpus;
+		held -= other[n_others - left + added].cpus;
+		host[n + added] = other[added].host;
+	}
+	free(other);
+	return n + added;
+}
+
 int engine_must_have(const struct deciding *d, int *host)
 {
 	const struct cpl_engine_request *req = d->req;
+	uint32_t each = cpl_size_usable(&req->need, d->size.cpus);
+	uint64_t held = 0;
 	int n = 0;
 
 	for (int i = 0; i < req->n_hosts; i++)
@@ -31,7 +94,30 @@ int engine_must_have(const struct deciding *d, int *host)
 	for (int i = 0; i < req->n_required; i++)
 		if (!n || !filled_first(d, req->required[i]))
 			host[n++] = req->required[i];
-	return n;
+	for (int i = 0; i < n; i++)
+		held += cpl_size_usable(&req->need, d->offer[host[i]]);
+	if (req->need.overcommit || n >= (int)d->size.nodes ||
+	    held + (d->size.nodes - (uint32_t)n) * (uint64_t)each >=
+	            req->need.cpus)
+		return n;
+	return add_largest(d, host, n, held);
+}
+
+/* Could the required hosts, which may have less than their share, hold the job with
+ * the largest of the others? Not surely: it is a search that is spared. */
+static bool may_hold(const struct deciding *d)
+{
+	const struct cpl_engine_request *req = d->req;
+	uint64_t held = 0, largest = 0;
+
+	for (int i = 0; i < req->n_hosts; i++)
+		if (d->required[i])
+			held += d->offer[i];
+		else if (largest < d->offer[i])
+			largest = d->offer[i];
+	return req->need.overcommit || req->n_required >= (int)d->size.nodes ||
+	       held + (d->size.nodes - (uint32_t)req->n_required) * largest >=
+	               req->need.cpus;
 }
 
 /* Nodes that the job would get of these. -1: memory. */
@@ -44,6 +130,8 @@ static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
 	d->enough = d->fits = rc > 0;
 	for (int i = 0; i < d->req->n_required && d->fits; i++)
 		d->fits = engine_offers(d, d->req->required[i]);
+	if (d->req->n_required && d->fits)
+		d->fits = may_hold(d);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -83,12 +171,12 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* The ranks of usable hosts, each once; the user's own come with any. */
-static void list_levels(struct deciding *d, const unsigned char *required)
+static void list_levels(struct deciding *d)
 {
 	int n = 0, same = 0;
 
 	for (int i = 0; i < d->req->n_hosts; i++)
-		if (d->cpus[i] && !required[i])
+		if (d->cpus[i] && !d->required[i])
 			d->level[n++] = d->rank[i];
 	/* Most sites have one weight. */
 	while (same < n && d->level[same] == d->level[0])
@@ -101,33 +189,31 @@ static void list_levels(struct deciding *d, const unsigned char *required)
 		if (!i || d->level[i] != d->level[i - 1])
 			d->level[d->n_levels++] = d->level[i];
 	for (int i = 0; i < d->req->n_hosts && n; i++)
-		if (required[i])
+		if (d->required[i])
 			d->rank[i] = d->level[0];
 }
 
 int engine_measure(struct deciding *d)
 {
 	size_t n = (size_t)d->req->n_hosts + 1;
-	unsigned char *required = calloc(n, 1);
-	int rc = -1;
 
+	d->required = calloc(n, 1);
 	d->cpus = calloc(n, sizeof(*d->cpus));
 	d->filled = calloc(n, sizeof(*d->filled));
 	d->rank = calloc(n, sizeof(*d->rank));
 	d->level = calloc(n, sizeof(*d->level));
-	if (!required || !d->cpus || !d->filled || !d->rank || !d->level ||
+	if (!d->required || !d->cpus || !d->filled || !d->rank || !d->level ||
 	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
-		goto out;
+		return -1;
 	for (int i = 0; i < d->req->n_hosts; i++)
 		if (d->desk->host_node[i] < 0)
 			d->cpus[i] = 0;
 	for (int i = 0; i < d->req->n_required; i++)
-		required[d->req->required[i]] = 1;
-	list_levels(d, required);
-	rc = size_up(d, 0);
-out:
-	free(required);
-	return rc;
+		d->required[d->req->required[i]] = 1;
+	/* Nodes in a row are taken whatever their ranks. */
+	if (!d->req->rules || !strstr(d->req->rules, "contiguous"))
+		list_levels(d);
+	return size_up(d, 0);
 }
 
 bool engine_try_others(struct deciding *d)

@@ -213,6 +213,8 @@ struct running *engine_running_add(struct ledger *ledger,
 /* All that it has; its place is left. */
 static void clear(struct ledger *ledger, struct running *job)
 {
+	if (is_counted(job))
+		engine_rest_gone(ledger, job);
 	forget_load(ledger, job);
 	engine_step_order_free(&job->step);
 	free(job->plan);
@@ -258,6 +260,7 @@ void engine_ledger_free(struct ledger *ledger)
 		engine_running_remove(ledger,
 		                      &ledger->running[ledger->n_running - 1]);
 	free(ledger->running);
+	engine_rest_forget(ledger);
 	cpl_scene_close(&ledger->scene);
 	engine_load_scratch_free(&ledger->on_worker);
 	engine_load_scratch_free(&ledger->on_caller);
@@ -277,6 +280,7 @@ void engine_running_stale(struct ledger *ledger, struct snapshot *snapshot)
 		forget_load(ledger, &ledger->running[i]);
 		engine_step_order_free(&ledger->running[i].step);
 	}
+	engine_rest_forget(ledger);
 	cpl_scene_close(&ledger->scene);
 	ledger->scene = (struct cpl_scene){.net = snapshot->net,
 	                                   .routing = snapshot->routing,
@@ -388,7 +392,9 @@ static int note_counted(const struct ledger *ledger, struct cpl_record *record)
 	free(record->background);
 	record->background = calloc((size_t)ledger->n_running + 1,
 	                            sizeof(*record->background));
-	if (!record->background)
+	if (!record->background ||
+	    engine_set(&record->measured,
+	               ledger->rest.load ? ledger->rest.told : NULL))
 		return -1;
 	for (int i = 0; i < ledger->n_running; i++)
 		if (is_counted(&ledger->running[i]))
@@ -403,6 +409,8 @@ struct cpl_scene *engine_scene(struct ledger *ledger, struct cpl_record *record,
 	if (record)
 		record->n_background = 0;
 	if (!ledger->settled && settle(ledger, deadline, err))
+		return NULL;
+	if (engine_rest_put(ledger, err))
 		return NULL;
 	if (record && note_counted(ledger, record)) {
 		cpl_fail_memory(err);

@@ -415,6 +415,11 @@ static void start(struct desk *desk, struct ledger *ledger,
 	cpl_count(&desk->clerk->counters, placed     ? CPL_COUNT_START_PLACED
 	                                  : observed ? CPL_COUNT_START_OBSERVED
 	                                             : CPL_COUNT_START_STOCK);
+	if (record->arm)
+		cpl_count(&desk->clerk->counters,
+		          strcmp(record->arm, CPL_ARM_IS_STOCK)
+		                  ? CPL_COUNT_TRIAL_OURS
+		                  : CPL_COUNT_TRIAL_STOCK);
 	describe(record, notice->text, sizeof(notice->text));
 	notice->comment = desk->snapshot->config->admin_comment;
 	cpl_record_dir_write(desk->clerk->records, record);
@@ -563,6 +568,7 @@ void cpl_engine_end(struct cpl_engine *engine, int64_t id)
 	engine_decided_free(engine_decided_take(&engine->desk, id));
 	job = engine_running_find(&engine->ledger, id);
 	if (job) {
+		engine_former_keep(&engine->desk, job);
 		engine_running_remove(&engine->ledger, job);
 		cpl_record_dir_end(engine->clerk.records, id);
 	}

@@ -42,7 +42,8 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
 	bool full = false;
 
 	if (set_name(launch.profile, want->profile.value, err) ||
-	    set_name(launch.binder, want->binding.value, err))
+	    set_name(launch.binder, want->binding.value, err) ||
+	    set_name(launch.nic, want->near_nic ? want->near_nic : "", err))
 		return NULL;
 	/* The store speaks of jobs. */
 	if (found->found == CPL_FOUND_OTHER_RANKS)

@@ -6,6 +6,7 @@
 
 #include "signature/install.h"
 #include "signature/rescale.h"
+#include "signature/tasks.h"
 #include "site/store_internal.h"
 #include "site/user_dir.h"
 
@@ -106,9 +107,11 @@ static struct cpl_profile *by_path(const struct cpl_profiles *profiles,
 	struct cpl_error why = {""};
 
 	if (sig && wanted->ranks && sig->ranks != wanted->ranks) {
-		other = cpl_signature_rescale(sig, wanted->ranks,
-		                              profiles->dirs.max_bytes, &how,
-		                              &why);
+		other = cpl_signature_tasks(sig, wanted->ranks, NULL);
+		if (!other)
+			other = cpl_signature_rescale(sig, wanted->ranks,
+			                              profiles->dirs.max_bytes,
+			                              &how, &why);
 		if (!other)
 			cpl_fail(err,
 			         "%s is of %d ranks, the job has %d, and "

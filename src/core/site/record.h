@@ -51,6 +51,13 @@ struct cpl_record_candidate {
 #define CPL_REACH_BY_STEP "step" /* of a job alike */
 #define CPL_REACH_BY_NONE "none"
 
+#define CPL_SEGMENT_BY_USER "user"
+#define CPL_SEGMENT_BY_SIGNATURE "signature" /* SegmentFromSignature */
+
+/* To which arm of a trial a job was drawn, whatever became of it. */
+#define CPL_ARM_IS_STOCK "stock"
+#define CPL_ARM_IS_OURS "commplace"
+
 /* What became of a decision. */
 enum cpl_outcome {
 	CPL_OUTCOME_STOCK,    /* the scheduler's own nodes */
@@ -80,6 +87,7 @@ struct cpl_record {
 	enum cpl_outcome outcome;
 	char *reason;       /* why stock, or "" */
 	char *reason_code;  /* the same as cpl_reason_name(), or NULL */
+	char *arm;          /* of a trial, CPL_ARM_IS_..., or NULL: none */
 	char *policy_asked; /* as asked by user or site */
 	char *policy;       /* taken */
 	uint64_t seed;      /* of the taken candidate */
@@ -91,8 +99,14 @@ struct cpl_record {
 	int ranks_per_node;   /* in the evaluation of candidates */
 	char *free_hosts;     /* hostlist the decision could choose from */
 	char *required_hosts; /* hostlist, "" when none */
+	/* What the nodes had to keep to (placement/bounds.h), and in words what of
+	 * it those taken keep; NULL: nothing. */
+	char *rules, *units, *kept;
+	/* Who had the segments in these rules: CPL_SEGMENT_BY_..., or NULL. */
+	char *segment_from;
 	int64_t n_background; /* running jobs counted as background */
 	int64_t *background;  /* their ids */
+	char *measured; /* what was measured besides, in words; NULL: nothing */
 	/* The job's run as its profile has it: what the running jobs send in
 	 * that time is its background; 0: no times, their whole runs are. */
 	double run_seconds;
@@ -110,6 +124,11 @@ struct cpl_record {
 	 * alone, and on the stock answer (with its rank order where it was a
 	 * candidate, else in blocks); 0: not judged. */
 	double seconds, alone_seconds, stock_seconds;
+	/* Where the ranks of the job's run before were, a hostlist in their
+	 * order, and how much worse keeping them there is than the fresh plan, in
+	 * parts of that: by policy "repair" that was done. NULL: not judged. */
+	char *former_hosts;
+	double former_worse;
 	bool cut_short;
 	double decision_ms;
 	int n_hosts;
@@ -167,6 +186,13 @@ struct cpl_record *cpl_record_find(const char *state_dir, int64_t job,
 struct cpl_record *cpl_record_find_shown(const char *state_dir,
                                          const char *shown_as, bool *ended,
                                          struct cpl_error *err);
+
+/* Call take() with each record of an ended job, in no order; those that cannot be
+ * read are counted. -1 with err: the folder cannot be read. */
+int cpl_record_each_ended(const char *state_dir,
+                          void (*take)(void *arg,
+                                       const struct cpl_record *record),
+                          void *arg, int64_t *skipped, struct cpl_error *err);
 
 /*
  * The job of a record for the traffic model, an observed one on the hosts of

@@ -115,6 +115,32 @@ DIR *state_open_folder(const char *state_dir, const char *name,
 	return folder;
 }
 
+int cpl_record_each_ended(const char *state_dir,
+                          void (*take)(void *arg,
+                                       const struct cpl_record *record),
+                          void *arg, int64_t *skipped, struct cpl_error *err)
+{
+	DIR *folder = state_open_folder(state_dir, "ended", err);
+	int64_t id;
+
+	if (!folder)
+		return -1;
+	while (state_next_job(folder, &id)) {
+		char *path = cpl_record_path(state_dir, true, id, NULL);
+		struct cpl_record *record =
+		        path ? cpl_record_load(path, NULL) : NULL;
+
+		free(path);
+		if (record)
+			take(arg, record);
+		else
+			(*skipped)++;
+		cpl_record_free(record);
+	}
+	closedir(folder);
+	return 0;
+}
+
 /* Of one folder; NULL: it is not there. */
 static struct cpl_record *find_shown(const char *state_dir, bool ended,
                                      const char *shown_as)

@@ -66,6 +66,10 @@ static void set_general(struct settings *s, const struct cpl_config *config)
 	out->record = general(config, "Record", d->record);
 	out->record_one_in = config->record_one_in;
 	out->record_one_in_from = general_origin(config, "RecordOneIn");
+	out->segment = config->segment;
+	out->segment_from = general_origin(config, "SegmentFromSignature");
+	out->trial = config->trial;
+	out->trial_from = general_origin(config, "Trial");
 	s->may_open = 0;
 }
 
@@ -100,6 +104,8 @@ static void set_line(struct settings *s, const struct cpl_defaults *d,
 		out->record = (struct cpl_choice){d->record, source, line};
 	set_number(d->record_one_in, from, &out->record_one_in,
 	           &out->record_one_in_from);
+	set_number(d->segment, from, &out->segment, &out->segment_from);
+	set_number(d->trial, from, &out->trial, &out->trial_from);
 	set_number(d->keep_price, from, &out->wish.keep_price,
 	           &out->keep_price_from);
 	set_number(d->mode, from, &mode, &out->mode_from);
@@ -377,6 +383,7 @@ static struct settings begin(const struct cpl_config *config,
 
 	memset(out, 0, sizeof(*out));
 	out->bind_memory = config->bind_memory;
+	out->near_nic = config->near_nic;
 	choose_partition(&s, config, job);
 	return s;
 }

@@ -60,6 +60,7 @@ struct cpl_resolved {
 	struct cpl_choice mapping;
 	struct cpl_choice binding; /* NULL: left to Slurm */
 	bool bind_memory;
+	const char *near_nic; /* as in struct cpl_config */
 	struct cpl_choice keep_whole; /* units; NULL: none */
 	/* The same as what they name, as far as there is such a thing and the
 	 * network has it; with objective, weights and price. */
@@ -67,12 +68,15 @@ struct cpl_resolved {
 	struct cpl_choice record; /* see cpl_record_name; NULL: not recorded */
 	int record_one_in;
 	enum cpl_order_reaches order_reaches;
+	int segment; /* 1: jobs are wished the one that their signatures imply */
+	int trial; /* percent of the jobs that stay stock */
 	int min_nodes;
 	int max_decision_ms;
 	int user_may; /* CPL_MAY_... */
 	struct cpl_origin mode_from, objective_from, min_nodes_from,
 	        max_decision_from, user_may_from, keep_price_from,
-	        record_one_in_from, order_reaches_from;
+	        record_one_in_from, order_reaches_from, trial_from,
+	        segment_from;
 	/* A rule asks for something of the job that is not known yet: other
 	 * values may hold later, another profile among them. */
 	bool open, profile_open;

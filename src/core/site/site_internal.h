@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared between the files of core/site only. */
-/* Tests: config_* match in test_config test_resolve; engine_* handed in
- * test_engine*; engine_tree in test_tree; profiles record* state_loads in
+/* Tests: comment config_* match in test_config test_resolve; engine_* handed in
+ * test_engine* test_trial; engine_tree in test_tree; profiles record* state_loads in
  * test_state; record_dir_* record_prune in test_record_dir; store_* user_dir
  * in test_store*; verdict in test_engine_private; worker_threads in
  * test_worker. */

@@ -85,6 +85,7 @@ struct store_look {
 	struct cpl_file_stamp folder;
 	bool folder_fresh;
 	char sizes[128];
+	bool groups; /* cpl_signature_peek_groups */
 };
 
 /* Of the worker's request. */

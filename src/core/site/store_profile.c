@@ -37,6 +37,7 @@ static void take_phases(struct cpl_profile *profile, struct cpl_signature *sig)
 	                           .compute_time = profile->run.seconds -
 	                                           profile->run.communication,
 	                           .comm = profile->comm};
+	cpl_phases_groups(sig->phase, 1, &profile->whole.groups);
 	profile->phase = &profile->whole;
 	profile->n_phases = 1;
 	cpl_signature_free(sig);

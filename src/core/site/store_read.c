@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "signature/install.h"
 #include "signature/rescale.h"
+#include "signature/tasks.h"
 #include "site/user_dir.h"
 
 /* Where "ranks" stands, unless it comes after the traffic. */
@@ -100,6 +101,7 @@ static void look_into(struct cpl_store *store, const struct store_entry *e,
 	state->found = head ? CPL_FOUND_LOADING : CPL_FOUND_UNREADABLE;
 	if (head)
 		state->ranks = cpl_signature_peek(head, length);
+	out->groups = head && cpl_signature_peek_groups(head, length);
 	free(head);
 	close(fd);
 }
@@ -125,7 +127,9 @@ static void look_further(struct cpl_store *store, const struct store_entry *e,
 	}
 	if (state->found != CPL_FOUND_LOADING || !state->ranks)
 		return;
-	if (store->rescale)
+	/* Tasks may be launchers of so many ranks each. */
+	if (store->rescale ||
+	    (out->groups && state->ranks % e->ranks == 0))
 		state->ranks = 0;
 	else
 		other_ranks(e, state->ranks, out->sizes, state);
@@ -170,10 +174,15 @@ static struct cpl_profile *fit(struct cpl_store *store,
 	double change = cpl_profile_change(sig);
 
 	if (e->ranks && sig->ranks != e->ranks) {
-		other = store->rescale ? cpl_signature_rescale(sig, e->ranks,
-		                                               store->max_bytes,
-		                                               &how, &why)
-		                       : NULL;
+		other = cpl_signature_tasks(sig, e->ranks, &why);
+		if (other)
+			recorded = e->ranks;
+		else if (!cpl_error_is_memory(&why))
+			why.text[0] = '\0';
+		if (!other && !*why.text && store->rescale)
+			other = cpl_signature_rescale(sig, e->ranks,
+			                              store->max_bytes, &how,
+			                              &why);
 		cpl_signature_free(sig);
 		if (!other && cpl_error_is_memory(&why))
 			state->err = why;
