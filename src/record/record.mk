@@ -13,8 +13,25 @@ record_sources = $(record_pure) \
 	src/record/functions.h \
 	src/record/peers.c src/record/peers.h \
 	src/record/pmpi.c src/record/pmpi.h \
+	src/record/program.c src/record/program.h \
 	src/record/recorder.c src/record/recorder.h \
 	src/record/wrap_c.c src/record/wrap_fortran.c
+# NCCL's profiler plugin needs neither NCCL nor MPI, nor anything of libcommplace. It
+# stays where it is when NCCL closes it.
+nccl_pure = src/record/nccl_api.h \
+	src/record/nccl_files.c src/record/nccl_files.h \
+	src/record/nccl_join.c src/record/nccl_join.h \
+	src/record/nccl_count.h src/record/nccl_piece.h src/record/program.h \
+	src/record/nccl_reader.c src/record/nccl_reader.h \
+	src/record/nccl_who.c src/record/nccl_who.h \
+	src/record/writer.c src/record/writer.h
+pkglib_LTLIBRARIES += libnccl-profiler-commplace.la
+libnccl_profiler_commplace_la_SOURCES = $(nccl_pure) src/record/nccl.c \
+	src/record/nccl_count.c src/record/nccl_keep.c src/record/nccl_keep.h \
+	src/record/nccl_piece.c src/record/program.c
+libnccl_profiler_commplace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -pthread
+libnccl_profiler_commplace_la_LDFLAGS = -module -avoid-version \
+	-export-symbols-regex '^ncclProfiler_v[456]$$' -Wl,-z,nodelete
 # `commplace characterize` compiles it where it runs, with the site's MPI.
 dist_pkgdata_DATA = src/record/transfer.c
 EXTRA_DIST += src/record/calls.list src/record/calls.awk

@@ -5,6 +5,7 @@
 #include "kinds.h"
 #include "peers.h"
 #include "pmpi.h"
+#include "program.h"
 #include "table.h"
 #include "writer.h"
 
@@ -14,12 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CHUNK 262144 /* rows in one message to rank 0 */
 #define TAG 1
-#define COMMAND_MAX 4096
 
 _Thread_local int rec_depth;
 _Thread_local bool rec_keeps_time;
@@ -30,8 +29,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Files tell of the run by these. */
 struct texts {
-	char version[MPI_MAX_LIBRARY_VERSION_STRING], date[32];
-	char command[COMMAND_MAX], name[129], application[129];
+	char version[MPI_MAX_LIBRARY_VERSION_STRING], date[REC_DATE];
+	struct rec_program program;
 };
 
 static struct {
@@ -109,38 +108,23 @@ static char *path_in(const char *folder)
 	if (asprintf(&path, "%s/%s.%s.%s.%ld.json", folder, job ? job : "0",
 	             step ? step : "batch", host, (long)getpid()) < 0)
 		return NULL;
-	for (char *c = path + 1; !rec.rank && (c = strchr(c, '/')); c++) {
-		*c = '\0';
-		/* If this fails it is noticed when the file is written. */
-		mkdir(path, 0700);
-		*c = '/';
-	}
+	if (!rec.rank)
+		rec_folders_make(path);
 	return path;
 }
 
-/* The target is absolute, since the program may change its directory. */
 static char *output_path(void)
 {
 	const char *path = getenv("COMMPLACE_RECORD_OUT");
 	const char *folder = getenv("COMMPLACE_RECORD_DIR");
-	char *here, *absolute = NULL;
+	char name[64];
 
-	if (path && path[0] == '/')
-		return strdup(path);
-	if (!(path && path[0]) && folder && folder[0] == '/')
+	if (path && path[0])
+		return rec_path_absolute(path);
+	if (folder && folder[0] == '/')
 		return path_in(folder);
-	here = getcwd(NULL, 0);
-	if (!here)
-		return NULL;
-	if (path && path[0]) {
-		if (asprintf(&absolute, "%s/%s", here, path) < 0)
-			absolute = NULL;
-	} else if (asprintf(&absolute, "%s/commplace-%ld.json", here,
-	                    (long)getpid()) < 0) {
-		absolute = NULL;
-	}
-	free(here);
-	return absolute;
+	snprintf(name, sizeof(name), "commplace-%ld.json", (long)getpid());
+	return rec_path_absolute(name);
 }
 
 bool rec_agree(bool mine)
@@ -168,59 +152,23 @@ no:
 	return false;
 }
 
-/* This reads the program's arguments with spaces between. It returns the first's
- * length. */
-static size_t read_command(char *out, size_t size)
-{
-	FILE *f = fopen("/proc/self/cmdline", "r");
-	size_t n = f ? fread(out, 1, size - 1, f) : 0, first;
-
-	if (f)
-		fclose(f);
-	while (n && !out[n - 1])
-		n--;
-	out[n] = '\0';
-	first = strlen(out);
-	for (size_t i = 0; i < n; i++)
-		if (!out[i])
-			out[i] = ' ';
-	return first;
-}
-
 static void describe(struct texts *t)
 {
-	const char *given = getenv("COMMPLACE_RECORD_NAME"), *of;
-	time_t now = time(NULL);
-	struct tm utc;
-	size_t first;
 	int n = 0;
 
 	pmpi.Get_library_version(t->version, &n);
 	t->version[strcspn(t->version, "\n")] = '\0';
-	t->date[0] = '\0';
-	if (gmtime_r(&now, &utc))
-		strftime(t->date, sizeof(t->date), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	rec_profile_name(given && *given ? given : rec.path, t->name,
-	                 sizeof(t->name));
-	first = read_command(t->command, sizeof(t->command));
-	of = memrchr(t->command, '/', first);
-	of = of ? of + 1 : t->command;
-	first -= (size_t)(of - t->command);
-	given = getenv("COMMPLACE_RECORD_APPLICATION");
-	if (given && *given)
-		snprintf(t->application, sizeof(t->application), "%s", given);
-	else
-		snprintf(t->application, sizeof(t->application), "%.*s",
-		         (int)first, of);
+	rec_date_now(t->date);
+	rec_program_describe(&t->program, rec.path);
 }
 
 static struct rec_head head_of(const struct texts *t)
 {
 	return (struct rec_head){
 	        .ranks = rec.size,
-	        .application = t->application,
+	        .application = t->program.application,
 	        .mpi = t->version,
-	        .command = t->command,
+	        .command = t->program.command,
 	        .date = t->date,
 	};
 }
@@ -390,7 +338,7 @@ static void write_signature(struct rec_writer *w, const struct summary *all,
                             const struct rec_row *own, struct rec_row *chunk)
 {
 	struct texts *t = &rec.text;
-	struct rec_facts facts = {.name = t->name, .ranks = rec.size};
+	struct rec_facts facts = {.name = t->program.name, .ranks = rec.size};
 	double mpi_time = 0;
 	int failed;
 
@@ -404,9 +352,9 @@ static void write_signature(struct rec_writer *w, const struct summary *all,
 		facts.lost_messages += all[r].lost;
 	}
 	facts.compute_time = facts.time - mpi_time;
-	facts.application = t->application;
+	facts.application = t->program.application;
 	facts.mpi = t->version;
-	facts.command = t->command;
+	facts.command = t->program.command;
 	facts.date = t->date;
 	facts.hosts = count_hosts(all);
 	rec_writer_head(w, &facts);

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void note(struct rec_writer *w, int failed)
@@ -120,8 +121,10 @@ void rec_writer_head(struct rec_writer *w, const struct rec_facts *facts)
 	put_text(w, ",\n\"phases\": [\n{\"name\": \"run\", \"weight\": 1, "
 	            "\"time\": ");
 	put_seconds(w, facts->time);
-	put_text(w, ", \"compute_time\": ");
-	put_seconds(w, facts->compute_time);
+	if (facts->compute_time >= 0) {
+		put_text(w, ", \"compute_time\": ");
+		put_seconds(w, facts->compute_time);
+	}
 	put_text(w, ",\n\"traffic\": [");
 }
 
@@ -139,16 +142,24 @@ void rec_writer_tail(struct rec_writer *w, const struct rec_facts *facts)
 	         "\n]}\n],\n\"recorded\": {\n\"tool\": \"commplace-record\",\n"
 	         "\"version\": ");
 	put_string(w, PACKAGE_VERSION);
-	put_text(w, ",\n\"mpi\": ");
-	put_string(w, facts->mpi);
+	if (facts->mpi) {
+		put_text(w, ",\n\"mpi\": ");
+		put_string(w, facts->mpi);
+	} else {
+		put_text(w, ",\n\"nccl\": {");
+		put_text(w, facts->nccl);
+		put_text(w, "}");
+	}
 	put_text(w, ",\n\"date\": ");
 	put_string(w, facts->date);
 	put_text(w, ",\n\"command\": ");
 	put_string(w, facts->command);
 	put_text(w, ",\n\"hosts\": ");
 	put_u64(w, (uint64_t)facts->hosts);
-	put_text(w, ",\n\"algorithms\": ");
-	put_string(w, REC_ALGORITHMS);
+	if (facts->mpi) {
+		put_text(w, ",\n\"algorithms\": ");
+		put_string(w, REC_ALGORITHMS);
+	}
 	put_text(w, ",\n\"outside_messages\": ");
 	put_u64(w, facts->outside_messages);
 	put_text(w, ",\n\"outside_bytes\": ");
@@ -198,4 +209,14 @@ void rec_profile_name(const char *path, char *out, size_t size)
 	/* A command would take such a name for an option. */
 	if (*out == '-')
 		*out = '_';
+}
+
+void rec_date_now(char out[REC_DATE])
+{
+	time_t now = time(NULL);
+	struct tm utc;
+
+	out[0] = '\0';
+	if (gmtime_r(&now, &utc))
+		strftime(out, REC_DATE, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define REC_DATE 32
+
 struct rec_writer {
 	FILE *file;
 	char *path, *temporary;
@@ -19,8 +21,10 @@ struct rec_writer {
 struct rec_facts {
 	const char *name, *application;
 	int ranks;
-	double time, compute_time; /* seconds */
-	const char *mpi;           /* first line of the library's version */
+	double time, compute_time; /* seconds; compute_time below 0: not known */
+	/* This is the first line of the library's version; NULL: "nccl" has
+	 * members of an object about NCCL instead, as text. */
+	const char *mpi, *nccl;
 	const char *command;
 	const char *date; /* ISO 8601 */
 	int hosts;
@@ -47,5 +51,9 @@ int rec_writer_close(struct rec_writer *w, int keep);
  * '-' for foreign characters ('_' for the first one), cut to size - 1. It is never
  * empty. */
 void rec_profile_name(const char *path, char *out, size_t size);
+
+/* This writes the time of now by ISO 8601, to the second, or nothing if nobody
+ * knows it. */
+void rec_date_now(char out[REC_DATE]);
 
 #endif

@@ -29,7 +29,7 @@ int cplslurm_ask(const struct cplslurm_test *test);
 int cplslurm_answer(const struct cplslurm_test *test, const char *why);
 /* Fill req with what the job asks for, all but the scheduler's budget; required is
  * [n_required], malloc()ed by this. Return 0, or -1 where memory is out. */
-int cplslurm_request(const struct cplslurm_test *test,
+int cplslurm_request(struct cplslurm_test *test,
                      struct cpl_engine_request *req, int **required);
 /* A decision makes these calls, with a test as arg. */
 extern const struct cpl_engine_scheduler cplslurm_scheduler;

@@ -94,6 +94,7 @@ struct cplslurm_test {
 	cplslurm_list *preemptees, **preempted;
 	/* Their types depend on the series, see select_hooks.h. */
 	void *reserved, *will_run;
+	char rules[128]; /* It is what cplslurm_bound has filled in. */
 	struct cplslurm_saved before; /* Its bit is set from cplslurm_measure on. */
 	int rc;                       /* It is the stock plugin's last answer. */
 };
@@ -116,6 +117,14 @@ void cplslurm_usage_ended(const job_record_t *job);
 void cplslurm_usage_forget(void);
 /* Return how many cores core reservations keep from the test's job. */
 uint32_t cplslurm_reserved_cores(const struct cplslurm_test *test, int node);
+
+/* Fill in what the stock plugin keeps the test's job to: rules, units and by_stock
+ * of the request, in texts that hold until the next test or forget. Call forget
+ * after any change of nodes or topology. O(nodes) after it, else O(1). */
+void cplslurm_bound(struct cplslurm_test *test, struct cpl_engine_request *req);
+/* Tell whether the job is of a partition in topology/block. */
+bool cplslurm_in_blocks(const struct cplslurm_test *test);
+void cplslurm_units_forget(void);
 
 /* These are measure and narrow of struct cpl_engine_scheduler; arg is a test. */
 int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank);

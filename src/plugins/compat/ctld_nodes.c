@@ -2,6 +2,10 @@
 /* This counts the free CPUs of nodes as select/cons_tres does for a job. */
 #include "select_hooks.h"
 
+#if CPLSLURM_SERIES >= 2405
+#include "src/interfaces/topology.h"
+#endif
+
 /* Tell whether the job keeps cores for the system itself (--core-spec). */
 static bool specializes(const job_record_t *job_ptr)
 {
@@ -156,6 +160,36 @@ static uint64_t rank_of(const job_record_t *job_ptr,
 	return rank + 1;
 }
 
+#if CPLSLURM_SERIES >= 2405
+/* A job that gets whole blocks, or leaf switches, gets none where another runs. The
+ * test's bitmap is room for nodes. */
+static void leave_out_shared(struct cplslurm_test *test,
+                             const struct cplslurm_usage *usage, uint32_t *cpus)
+{
+	if (!IS_JOB_WHOLE_TOPO(test->job))
+		return;
+	bit_clear_all(test->bitmap);
+	for (int i = 0; i < test->before.n; i++)
+		if (usage->cpus[i])
+			bit_set(test->bitmap, i);
+#if CPLSLURM_SERIES < 2505
+	topology_g_whole_topo(test->bitmap);
+#else
+	if (topology_g_whole_topo_enabled(test->job->part_ptr->topology_idx))
+		topology_g_whole_topo(test->bitmap,
+		                      test->job->part_ptr->topology_idx);
+#endif
+	for (int i = 0; i < test->before.n; i++) {
+		if (bit_test(test->bitmap, i))
+			cpus[i] = 0;
+		if (test->before.bit[i])
+			bit_set(test->bitmap, i);
+		else
+			bit_clear(test->bitmap, i);
+	}
+}
+#endif
+
 int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank)
 {
 	struct cplslurm_test *test = arg;
@@ -176,6 +210,9 @@ int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank)
 		cpus[i] = cpus_on(test, usage, i);
 		rank[i] = rank_of(test->job, node_ptr);
 	}
+#if CPLSLURM_SERIES >= 2405
+	leave_out_shared(test, usage, cpus);
+#endif
 	/* Only Slurm knows where the GRES are. */
 	if (test->job->gres_list_req)
 		cplslurm_narrow(arg, cpus);

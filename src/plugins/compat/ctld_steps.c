@@ -8,9 +8,6 @@
 #include "mapping/rank_order.h"
 #include "signature/signature.h"
 
-/* AdminComment gets no more bytes of our text than these. */
-#define COMMENT_MAX 768
-
 int *cplslurm_nodes(const bitstr_t *bitmap, int *n)
 {
 	int size = bitmap ? bit_size((bitstr_t *)bitmap) : 0;
@@ -129,30 +126,6 @@ const char **cplslurm_hosts(int *n)
 	return name;
 }
 
-/* Write text in place of what job_submit left, or after what others wrote. */
-static void comment(job_record_t *job_ptr, const char *text)
-{
-	static const char mark[] = "commplace:";
-	const char *old = job_ptr->admin_comment ? job_ptr->admin_comment : "";
-	const char *ours = strstr(old, mark);
-	int before = (int)(ours ? ours - old : (ptrdiff_t)strlen(old));
-	const char *rest = ours ? ours + strcspn(ours, ";") : "";
-	size_t size = strlen(old) + COMMENT_MAX + sizeof("; ");
-	char *new = try_xmalloc(size), *at;
-
-	if (!new)
-		return;
-	at = new + snprintf(new, size, "%.*s%s", before, old,
-	                    !ours && before ? "; " : "");
-	snprintf(at, COMMENT_MAX + 1, "%.*s", COMMENT_MAX, text);
-	for (; *at; at++)
-		if (*at == ';')
-			*at = ',';
-	strcpy(at, rest);
-	xfree(job_ptr->admin_comment);
-	job_ptr->admin_comment = new;
-}
-
 bool cplslurm_keeps_order(const job_record_t *job_ptr)
 {
 	return cplslurm_own_distribution(job_ptr->details->task_dist) ||
@@ -242,7 +215,7 @@ void cplslurm_tell(job_record_t *job_ptr,
 	info("%pJ: %s", job_ptr, notice->text);
 	ask_for_marks(job_ptr);
 	if (notice->comment)
-		comment(job_ptr, notice->text);
+		cplslurm_comment(&job_ptr->admin_comment, notice->text);
 }
 
 /* Return the job whose script has the order, NULL where there is none. */

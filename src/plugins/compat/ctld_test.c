@@ -146,9 +146,29 @@ static bool tasks_shape_nodes(const job_details_t *details)
 	        cplslurm_stated(details->mc_ptr->ntasks_per_socket));
 }
 
+/* The user's wishes about sets of nodes. */
+struct wishes {
+	uint64_t spread;
+	uint32_t switches;
+	uint16_t contiguous;
+};
+
+static struct wishes set_wishes(job_record_t *job_ptr, struct wishes to)
+{
+	const struct wishes before = {job_ptr->bit_flags & SPREAD_JOB,
+	                              job_ptr->req_switch,
+	                              job_ptr->details->contiguous};
+
+	job_ptr->bit_flags = (job_ptr->bit_flags & ~SPREAD_JOB) | to.spread;
+	job_ptr->req_switch = to.switches;
+	job_ptr->details->contiguous = to.contiguous;
+	return before;
+}
+
 /*
- * Given as many nodes as it can get, and neither tasks nor CPUs that are used
- * up before, cons_tres takes all that can serve the job.
+ * Given as many nodes as it can get, neither tasks nor CPUs that are used up
+ * before, and no wishes about sets of nodes, cons_tres takes all that can serve the
+ * job. topology/block never takes more than the least that the job asks for.
  */
 void cplslurm_narrow(void *arg, uint32_t *cpus)
 {
@@ -157,7 +177,11 @@ void cplslurm_narrow(void *arg, uint32_t *cpus)
 	struct cplslurm_test widest = *test;
 	uint32_t usable = 0, max_cpus = details->max_cpus;
 	uint32_t num_tasks = details->num_tasks;
+	struct wishes wishes;
 
+	if (cplslurm_in_blocks(test))
+		return;
+	wishes = set_wishes(test->job, (struct wishes){0, 0, 0});
 	for (int i = 0; i < test->before.n; i++)
 		usable += test->before.bit[i];
 	widest.max_nodes = widest.req_nodes = usable;
@@ -170,6 +194,7 @@ void cplslurm_narrow(void *arg, uint32_t *cpus)
 				cpus[i] = 0;
 	details->max_cpus = max_cpus;
 	details->num_tasks = num_tasks;
+	set_wishes(test->job, wishes);
 	restore(&test->before, test);
 }
 
@@ -210,25 +235,14 @@ static const char *stock_reason(const job_record_t *job_ptr)
 {
 	const job_details_t *details = job_ptr->details;
 
-	if (details->contiguous)
-		return "the user asked for --contiguous";
-	if (job_ptr->req_switch)
-		return "the user asked for --switches";
-	if (job_ptr->bit_flags & SPREAD_JOB)
-		return "the user asked for --spread-job";
 	if (details->expanding_jobid)
 		return "the job expands another one";
 	if ((details->task_dist & SLURM_DIST_STATE_BASE) ==
 	    SLURM_DIST_ARBITRARY)
 		return "the user asked for --distribution=arbitrary";
-#if CPLSLURM_SERIES >= 2405
-	if (details->segment_size)
-		return "the user asked for --segment";
-	if (details->whole_node & WHOLE_TOPO)
-		return "the user asked for --exclusive=topo";
-	if (IS_JOB_WHOLE_TOPO(job_ptr))
-		return "the partition gives out whole blocks (ExclusiveTopo)";
-#endif
+	/* These need its answer, which is not asked beside ours for GRES. */
+	if (job_ptr->bit_flags & SPREAD_JOB && job_ptr->gres_list_req)
+		return "the user asked for --spread-job and GRES";
 	return NULL;
 }
 
@@ -256,7 +270,7 @@ bool cplslurm_test_is_choice(const struct cplslurm_test *test)
 	       test->min_nodes && test->job->details;
 }
 
-int cplslurm_request(const struct cplslurm_test *test,
+int cplslurm_request(struct cplslurm_test *test,
                      struct cpl_engine_request *req, int **required)
 {
 	const job_details_t *details = test->job->details;
@@ -278,6 +292,7 @@ int cplslurm_request(const struct cplslurm_test *test,
 	        .stock_reason = stock_reason(test->job),
 	        .start = test->mode == SELECT_MODE_RUN_NOW,
 	};
+	cplslurm_bound(test, req);
 	return 0;
 }
 

@@ -26,6 +26,11 @@
 #else
 #define FIELDS_FROM_2411(X, type, field) X(type, field)
 #endif
+#if CPLSLURM_SERIES < 2505
+#define FIELDS_FROM_2505(X, type, field)
+#else
+#define FIELDS_FROM_2505(X, type, field) X(type, field)
+#endif
 #if CPLSLURM_SERIES < 2605
 #define FIELDS_FROM_2605(X, type, field)
 #else
@@ -100,6 +105,11 @@
 	X(part_record_t, magic)                                                \
 	X(part_record_t, max_share)                                            \
 	X(part_record_t, name)                                                 \
+	FIELDS_FROM_2505(X, part_record_t, topology_idx)                       \
+	FIELDS_FROM_2505(X, part_record_t, topology_name)                      \
+	FIELDS_2205(X, switch_record_t, level)                                 \
+	FIELDS_2205(X, switch_record_t, name)                                  \
+	FIELDS_2205(X, switch_record_t, nodes)                                 \
 	X(node_record_t, config_ptr)                                           \
 	X(node_record_t, cpus_efctv)                                           \
 	X(node_record_t, magic)                                                \
@@ -273,6 +283,7 @@
 	X(gres_state_t, gres_data)                                             \
 	X(gres_state_t, plugin_id)                                             \
 	X(gres_step_state_t, gres_bit_alloc)                                   \
+	X(gres_step_state_t, gres_cnt_node_alloc)                              \
 	X(gres_step_state_t, node_cnt)
 
 #endif

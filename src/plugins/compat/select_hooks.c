@@ -45,6 +45,7 @@ int fini(void)
 {
 	cplselect_fini();
 	cplslurm_usage_forget();
+	cplslurm_units_forget();
 	cplslurm_stock_unload();
 	return SLURM_SUCCESS;
 }
@@ -54,6 +55,7 @@ int select_p_node_init(void)
 	int rc = cplslurm_stock.node_init();
 
 	cplslurm_usage_forget();
+	cplslurm_units_forget();
 	cplselect_configure();
 	return rc;
 }
@@ -139,6 +141,7 @@ int select_p_reconfigure(void)
 	int rc = cplslurm_stock.reconfigure();
 
 	cplslurm_usage_forget();
+	cplslurm_units_forget();
 	/* Slurm calls this for a changed partition or debug flag, too; changes that
 	 * bring another slurm.conf go through node_init. */
 	cplselect_nodes_changed();

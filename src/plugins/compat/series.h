@@ -22,7 +22,9 @@
  *   plugins load      before slurmd forks, after it                  slurmd_daemon.c
  *   whole_node is     a number     bits                              ctld_nodes.c
  *   size of planes in job_details_t multi_core_data_t                slurm_compat_ctld.h
- *   segments          no    no    yes                                ctld_test.c
+ *   leaf switches by  table none  a printed topology                 ctld_units.c
+ *   segments          no    no    yes                                ctld_units.c
+ *   kept apart        no    no    no    no    no    yes   yes   yes  ctld_units.c
  *   ranks of nodes    -     -     -     -     -     -     yes   yes  ctld_layout.c
  *   job_modify tells  log   the user                                 slurm_compat_ctld.h
  *   CR_ is SELECT_    -     -     -     -     -     yes   yes   yes  below

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/comment.h"
 #include "site/config.h"
 
 #include "src/common/log.h"
@@ -81,6 +82,18 @@ char *cplslurm_copy(const char *text)
 	if (copy)
 		memcpy(copy, text, size);
 	return copy;
+}
+
+void cplslurm_comment(char **comment, const char *text)
+{
+	char *with = cpl_comment_with(*comment, text);
+	char *copy = with ? cplslurm_copy(with) : NULL;
+
+	free(with);
+	if (!copy)
+		return;
+	xfree(*comment);
+	*comment = copy;
 }
 
 int cplslurm_put_env(char ***env, const char *name, const char *value)

@@ -45,6 +45,10 @@ static inline uint16_t cplslurm_stated(uint16_t limit)
  * memory is out. This returns NULL then. */
 char *cplslurm_copy(const char *text);
 
+/* Put text into an AdminComment of Slurm's allocator, see site/comment.h. It stays as
+ * it is where memory is out. */
+void cplslurm_comment(char **comment, const char *text);
+
 /* Set a variable in an array of n "NAME=value" strings of Slurm's allocator, with a
  * NULL behind it. Return 0, or -1 where memory is out and nothing is changed.
  * O(n). */

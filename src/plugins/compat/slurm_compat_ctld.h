@@ -14,6 +14,7 @@
 #include "src/common/plugin.h"
 #if CPLSLURM_SERIES < 2302
 #include "src/common/select.h"
+#include "src/common/slurm_topology.h"
 #include "src/slurmctld/slurmctld.h"
 typedef struct job_details job_details_t;
 #else
@@ -52,5 +53,9 @@ extern bitstr_t *avail_node_bitmap __attribute__((weak));
 extern bitstr_t *idle_node_bitmap __attribute__((weak));
 extern time_t control_time __attribute__((weak));
 extern slurmctld_config_t slurmctld_config __attribute__((weak));
+#if CPLSLURM_SERIES < 2302
+extern switch_record_t *switch_record_table __attribute__((weak));
+extern int switch_record_cnt __attribute__((weak));
+#endif
 
 #endif

@@ -93,15 +93,22 @@ char *cplslurm_cpus_of_cores(const char *cores);
 struct cplslurm_gpus {
 	int n;
 	char **cores; /* [n], Cores= of gres.conf, "0-3" or NULL */
+	/* [n], the place of each among the n_physical that Links= counts, by which
+	 * AutoDetect numbers devices and the slices of each, or -1 */
+	int *physical, n_physical;
+	bool alike; /* They are of one type. */
 	int n_tasks;
 	bool *bound; /* [n_tasks * n], a row per local task */
+	/* Nobody has bound the tasks: each row has all of the step's. */
+	bool is_free;
 };
 
 /* Tell the GPUs that Slurm will bind each local task of a launch to, by --gpu-bind,
  * --gpus-per-task and --ntasks-per-gpu: with "single" to one after the other of the
- * step's; with "closest" to those nearby, so that the row has all of the step's.
- * Return 1 with out made, 0 where tasks are not bound to GPUs, or -1 where memory is
- * out. */
+ * step's; with "closest" to those nearby, so that the row has all of the step's. GPUs
+ * without files have no numbers: unless the step has all, a row has all of the node's.
+ * Return 1 with out made, 0 where the step has no GPUs here or --gpu-bind=none, or -1
+ * where memory is out. */
 int cplslurm_gpus(const struct cplslurm_launch *launch,
                   struct cplslurm_gpus *out);
 void cplslurm_gpus_free(struct cplslurm_gpus *gpus);

@@ -177,8 +177,10 @@ void cplslurm_when_daemon(void (*start)(void))
 {
 	if (!cplslurm_in_slurmd() || !conf->spooldir)
 		return;
-	/* From 23.11 on slurmd is in the background by then. */
-	if (!conf->daemonize || CPLSLURM_SERIES >= 2311) {
+	/* From 24.11 on slurmd is in the background by then, and from 23.11 on where
+	 * it has begun anew by itself, to read slurm.conf again. */
+	if (!conf->daemonize || CPLSLURM_SERIES >= 2411 ||
+	    getenv("SLURMD_RECONF")) {
 		start();
 		return;
 	}

@@ -80,20 +80,6 @@ static void imply_ranks(const job_desc_msg_t *job, struct cpl_submission *s)
 	s->max_implied = range ? job->max_nodes : job->min_nodes;
 }
 
-/* This replaces xstrfmtcat(), which ends slurmctld where memory is out. */
-static void comment(job_desc_msg_t *job, const char *text)
-{
-	const char *old = job->admin_comment ? job->admin_comment : "";
-	size_t size = strlen(old) + strlen(text) + sizeof("; ");
-	char *both = try_xmalloc(size);
-
-	if (!both)
-		return;
-	snprintf(both, size, "%s%s%s", old, *old ? "; " : "", text);
-	xfree(job->admin_comment);
-	job->admin_comment = both;
-}
-
 static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
                  char **message)
 {
@@ -110,7 +96,7 @@ static int apply(job_desc_msg_t *job, const struct cpl_verdict *verdict,
 		attach(job, "COMM_RECORD_STORE", "COMM_RECORD_STORE",
 		       verdict->store);
 	if (verdict->comment)
-		comment(job, verdict->comment);
+		cplslurm_comment(&job->admin_comment, verdict->comment);
 	return verdict->refused ? EINVAL : SLURM_SUCCESS;
 }
 

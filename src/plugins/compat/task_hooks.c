@@ -161,7 +161,8 @@ static void clear_environment(char **env, uint32_t *n)
 {
 	static const char *const ours[] = {CPLTASK_FREE, CPLTASK_BOUND,
 	                                   CPLTASK_MEMS, CPLTASK_PLAN,
-	                                   CPLTASK_CPUS};
+	                                   CPLTASK_CPUS, CPLTASK_NICS,
+	                                   CPLTASK_NIC};
 
 	if (!env)
 		return;
@@ -207,7 +208,7 @@ static int mark_bound(const struct bound *to, const struct cpltask_plan *plan)
 
 /* Put the masks in the place of Slurm's own; where CPUs are pretended, only tell
  * them. Return 0, or -1 where memory is out and all is as it was. */
-static int bind_by(const struct bound *to, const struct cpltask_plan *plan)
+static int put_masks(const struct bound *to, const struct cpltask_plan *plan)
 {
 	char *masks;
 
@@ -223,14 +224,27 @@ static int bind_by(const struct bound *to, const struct cpltask_plan *plan)
 	return 0;
 }
 
+/* The same, with what tasks are told of adapters. */
+static int bind_by(const struct bound *to, const struct cpltask_plan *plan)
+{
+	if (plan->nics && cplslurm_put_env(to->env, CPLTASK_NICS, plan->nics))
+		return -1;
+	if (!put_masks(to, plan))
+		return 0;
+	cplslurm_unset_env(*to->env, CPLTASK_NICS);
+	return -1;
+}
+
 static void tell(const slurm_step_id_t *id, const struct cpltask_plan *plan)
 {
 	int shown = masks_to_log(plan->masks);
-	char far[64] = "";
+	char far[128] = "";
 
 	if (plan->n_far)
 		snprintf(far, sizeof(far), ", %d tasks not near their GPU",
 		         plan->n_far);
+	if (plan->split)
+		strcat(far, ", GPUs not told apart: cores split evenly");
 	info("commplace: %ps: %s %s, profile %s, masks %.*s%s, cost %g, packed "
 	     "order %g%s",
 	     id, plan->binding ? "bound by" : "pretended CPUs, plan",
@@ -492,7 +506,8 @@ static stepd_step_rec_t *launched;
 static int confine_again(const struct cpltask_confine *want,
                          uint32_t node_tid, struct cpl_error *err)
 {
-	return cpltask_cgroup_again(want, err);
+	return cpltask_cgroup_left(want) ? confine_first(want, node_tid, err)
+	                                 : cpltask_cgroup_again(want, err);
 }
 
 int task_p_pre_launch_priv(stepd_step_rec_t *job, uint32_t node_tid,
@@ -513,6 +528,33 @@ void cpltask_forked(uint32_t node_tid)
 
 #endif
 
+static bool is_set(const char *name, void *arg)
+{
+	stepd_step_rec_t *job = arg;
+
+	return cplslurm_get_env(job->env, name) != NULL;
+}
+
+static void set_variable(const char *name, const char *value, void *arg)
+{
+	stepd_step_rec_t *job = arg;
+
+	cplslurm_put_env(&job->env, name, value);
+}
+
+/* Tell the task its adapters, and put away what it has of the others'. */
+static void tell_nics(stepd_step_rec_t *job)
+{
+	const char *told = cplslurm_get_env(job->env, CPLTASK_NICS);
+	char *nics = told ? strdup(told) : NULL;
+
+	cplslurm_unset_env(job->env, CPLTASK_NICS);
+	if (nics)
+		cpltask_nic_variables(nics, job->envtp->localid, is_set,
+		                      set_variable, job);
+	free(nics);
+}
+
 /* Slurm calls this in the task, as the user. */
 int task_p_pre_launch(stepd_step_rec_t *job)
 {
@@ -522,6 +564,7 @@ int task_p_pre_launch(stepd_step_rec_t *job)
 
 	if (!step_is_ours(job) || !job->env || !job->envtp)
 		return SLURM_SUCCESS;
+	tell_nics(job);
 	if (cplslurm_get_env(job->env, CPLTASK_BOUND)) {
 		cplslurm_unset_env(job->env, CPLTASK_BOUND);
 		cplslurm_unset_env(job->env, CPLTASK_MEMS);

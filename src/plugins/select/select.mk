@@ -14,7 +14,7 @@ select_cons_tres_commplace_la_SOURCES = \
 	src/plugins/compat/ctld_internal.h \
 	src/plugins/compat/ctld_nodes.c src/plugins/compat/ctld_record.c src/plugins/compat/ctld_steps.c src/plugins/compat/ctld_layout.c \
 	src/plugins/compat/ctld_guard.c src/plugins/compat/ctld_install.c \
-	src/plugins/compat/ctld_test.c src/plugins/compat/ctld_usage.c
+	src/plugins/compat/ctld_test.c src/plugins/compat/ctld_units.c src/plugins/compat/ctld_usage.c
 if !HAVE_SLURM_SWITCH
 select_cons_tres_commplace_la_SOURCES += src/plugins/compat/select_jobinfo.c
 endif

@@ -17,7 +17,8 @@
 #include "spank_options.h"
 
 #define RECORDER CPL_PKGLIBDIR "/libcommplace-record.so"
-
+#define NCCL_PLUGIN CPL_PKGLIBDIR "/libnccl-profiler-commplace.so"
+#define NCCL_VARIABLE "NCCL_PROFILER_PLUGIN"
 
 /* The recorder is put behind what LD_PRELOAD has. */
 static void preload(spank_t sp)
@@ -35,10 +36,28 @@ static void preload(spank_t sp)
 	spank_setenv(sp, "LD_PRELOAD", value, 1);
 }
 
+/* NCCL and RCCL load what this names, one only: the user's own stays. */
+static void name_nccl_plugin(spank_t sp)
+{
+	char set[SPANK_PATH_SIZE] = "";
+	spank_err_t rc = spank_getenv(sp, NCCL_VARIABLE, set, sizeof(set));
+
+	if (rc == ESPANK_ENV_NOEXIST || (rc == ESPANK_SUCCESS && !*set))
+		spank_setenv(sp, NCCL_VARIABLE, NCCL_PLUGIN, 1);
+	else if (rc != ESPANK_SUCCESS || strcmp(set, NCCL_PLUGIN))
+		slurm_info("commplace: --comm-record: " NCCL_VARIABLE " is "
+		           "set; what NCCL sends is not recorded");
+}
+
 void spank_record_no_tasks(spank_t sp)
 {
 	char value[SPANK_PATH_SIZE], *at;
 	size_t n = strlen(RECORDER);
+
+	if (spank_getenv(sp, NCCL_VARIABLE, value, sizeof(value)) ==
+	            ESPANK_SUCCESS &&
+	    !strcmp(value, NCCL_PLUGIN))
+		spank_unsetenv(sp, NCCL_VARIABLE);
 
 	if (spank_getenv(sp, "LD_PRELOAD", value, sizeof(value)) !=
 	            ESPANK_SUCCESS ||
@@ -67,18 +86,23 @@ static bool folder(spank_t sp, char *path, size_t size)
 void spank_record_tasks(spank_t sp, const char *name)
 {
 	char path[SPANK_PATH_SIZE];
+	bool of_mpi = !access(RECORDER, R_OK);
 
-	if (access(RECORDER, R_OK)) {
+	/* The one for MPI is built where there is an MPI. */
+	if (!of_mpi && access(NCCL_PLUGIN, R_OK)) {
 		slurm_info("commplace: --comm-record: %s: %s; the job is not "
 		           "recorded",
-		           RECORDER, strerror(errno));
+		           NCCL_PLUGIN, strerror(errno));
 		return;
 	}
 	if (!folder(sp, path, sizeof(path)))
 		return;
 	spank_setenv(sp, "COMMPLACE_RECORD_DIR", path, 1);
 	spank_setenv(sp, "COMMPLACE_RECORD_NAME", name, 1);
-	preload(sp);
+	if (of_mpi)
+		preload(sp);
+	if (!access(NCCL_PLUGIN, R_OK))
+		name_nccl_plugin(sp);
 }
 
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * With --comm-record the MPI recorder is loaded into the programs of a job, and
- * what they recorded becomes a profile of the job's user if the job ends well.
+ * With --comm-record the MPI recorder is loaded into the programs of a job, NCCL and
+ * RCCL are told of the profiler plugin, unless the user has one of his own, and what
+ * they recorded becomes a profile of the job's user if the job ends well.
  *
  * slurmstepd gives it to programs of batch script and steps alike, so mpirun's
  * ranks have it, too. They write into the user's home. The command moves it from

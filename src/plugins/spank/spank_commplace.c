@@ -111,8 +111,9 @@ static struct option option[] = {
         [RECORD] = {
                 .name = "comm-record",
                 .variable = "COMM_RECORD",
-                .usage = "record what the job's MPI programs send, as your "
-                         "profile NAME; none: do not, though the site does",
+                .usage = "record what the job's programs send by MPI and NCCL, "
+                         "as your profile NAME; none: do not, though the site "
+                         "does",
                 .check = cpl_profile_name_check,
         },
 };

@@ -3,6 +3,7 @@
 
 #include "task_internal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -428,6 +429,21 @@ int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
 		return cpl_fail(err, "%s is not the task's own", dir);
 	mark_step(dir, want->job);
 	return confine_made(want, dir, dir, "cpuset.mems.effective", err);
+}
+
+bool cpltask_cgroup_left(const struct cpltask_confine *want)
+{
+	enum cpltask_cgroup version;
+	char dir[2 * PATH_MAX];
+	const char *own;
+
+	if (locate(want->pid, &version, dir, NULL) || !*dir)
+		return false;
+	/* Its number there may be that in the step; what serves the step is in
+	 * task_special. */
+	own = strrchr(dir, '/');
+	return !begins(own, CPLSLURM_CGROUP_V1_TASK) ||
+	       !isdigit((unsigned char)own[strlen(CPLSLURM_CGROUP_V1_TASK)]);
 }
 
 int cpltask_cgroup_again(const struct cpltask_confine *want,

@@ -69,6 +69,8 @@ static void resolve_own(struct file_look *look, const struct cpl_config *config)
 	look->site.bind =
 	        want.binding.value && want.profile.source == CPL_FROM_USER;
 	look->site.memory = want.bind_memory;
+	snprintf(look->site.nic, sizeof(look->site.nic), "%s",
+	         want.near_nic ? want.near_nic : "");
 	if (look->site.bind)
 		snprintf(look->site.binder, sizeof(look->site.binder), "%s",
 		         want.binding.value);

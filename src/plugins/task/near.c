@@ -4,119 +4,177 @@
 #include "task_internal.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding/binding.h"
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* These are the CPUs next to each GPU that hwloc sees, in PCI order; n_pci < 0
- * means not read yet. */
-static hwloc_bitmap_t *pci;
-static int n_pci = -1;
+static struct cpl_devices devices;
+static bool known; /* They were read, with or without success. */
 
-/* The hardware tree for plans has no devices, so this loads another. */
-static int find_pci(void)
+/* The hardware tree for plans has no devices, so this loads another, once. */
+static void find_devices(void)
 {
-	hwloc_topology_t tree = NULL;
-	hwloc_const_cpuset_t *near = NULL;
-	int n = -1;
+	hwloc_topology_t tree;
 
-	if (n_pci >= 0)
-		return 0;
+	if (known)
+		return;
+	known = true;
 	if (cpl_topology_machine(true, &tree, NULL))
-		n = 0;
-	else
-		n = cpl_topology_gpus(tree, &near, NULL);
-	pci = n < 0 ? NULL : calloc((size_t)n + 1, sizeof(hwloc_bitmap_t));
-	for (int i = 0; pci && i < n; i++)
-		pci[i] = hwloc_bitmap_dup(near[i]);
-	n_pci = pci ? n : -1;
-	free(near);
-	if (tree)
-		hwloc_topology_destroy(tree);
-	return pci ? 0 : -1;
+		return;
+	cpl_devices_find(tree, &devices, NULL);
+	hwloc_topology_destroy(tree);
 }
 
 void cpltask_near_fini(void)
 {
 	pthread_mutex_lock(&lock);
-	for (int i = 0; i < n_pci; i++)
-		hwloc_bitmap_free(pci[i]);
-	free(pci);
-	pci = NULL;
-	n_pci = -1;
+	cpl_devices_free(&devices);
+	known = false;
 	pthread_mutex_unlock(&lock);
 }
 
-/* What Slurm says comes first, since the numbers of the GPUs are its own. If it
- * says nothing, its order is taken to be that of the PCI bus. */
-static hwloc_bitmap_t cpus_near(const struct cplslurm_gpus *gpus, int which)
+/* Nobody has bound these tasks, so each has all of the step's GPUs here, and
+ * takes one by its number. Returns false where their numbers say nothing. */
+static bool share_by_number(struct cplslurm_gpus *gpus)
 {
-	hwloc_bitmap_t near = NULL;
+	int n = 0;
 
-	if (gpus->cores[which])
-		return cpltask_cpus_of_cores(gpus->cores[which], NULL);
-	pthread_mutex_lock(&lock);
-	if (!find_pci() && n_pci == gpus->n && pci[which])
-		near = hwloc_bitmap_dup(pci[which]);
-	pthread_mutex_unlock(&lock);
-	return near;
-}
+	for (int i = 0; i < gpus->n; i++)
+		n += gpus->bound[i];
+	for (int t = 0; t < gpus->n_tasks; t++) {
+		bool *row = gpus->bound + t * gpus->n;
+		int first, count, at = 0;
 
-/* These are the CPUs near any of the task's GPUs, or none if it is not known where
- * one of them is. */
-static hwloc_bitmap_t near_of_task(const struct cplslurm_gpus *gpus,
-                                   hwloc_bitmap_t *near, int task)
-{
-	const bool *bound = gpus->bound + task * gpus->n;
-	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-
-	for (int i = 0; set && i < gpus->n; i++) {
-		if (!bound[i])
-			continue;
-		if (!near[i] || hwloc_bitmap_or(set, set, near[i])) {
-			hwloc_bitmap_free(set);
-			set = NULL;
-		}
+		if (!cpl_gpus_by_rank(n, gpus->n_tasks, t, &first, &count))
+			return false;
+		for (int i = 0; i < gpus->n; i++)
+			if (row[i]) {
+				row[i] = at >= first && at < first + count;
+				at++;
+			}
 	}
-	return set;
+	return true;
 }
 
-int cpltask_near(const struct cplslurm_launch *launch, hwloc_bitmap_t **out,
+/* The GPUs' own numbers are taken for those of the bus only where hwloc sees as
+ * many as they are counted among. */
+static const int *physical_of(const struct cplslurm_gpus *gpus)
+{
+	return gpus->n_physical == devices.n_gpus ? gpus->physical : NULL;
+}
+
+static int near_of_gpus(const struct cpl_bind_request *req,
+                        const struct cplslurm_gpus *gpus,
+                        struct cpl_gpu_near *out, struct cpl_error *err)
+{
+	hwloc_bitmap_t *listed = calloc((size_t)gpus->n, sizeof(*listed));
+	struct cpl_gpu_use use = {
+	        .devices = &devices,
+	        .n = gpus->n,
+	        .physical = physical_of(gpus),
+	        .alike = gpus->alike,
+	        .listed = (const hwloc_const_cpuset_t *)listed,
+	        .uses = gpus->bound,
+	};
+	int rc;
+
+	if (!listed)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < gpus->n; i++)
+		if (gpus->cores[i])
+			listed[i] = cpltask_cpus_of_cores(gpus->cores[i], NULL);
+	rc = cpl_gpus_near(req, &use, out, err);
+	for (int i = 0; i < gpus->n; i++)
+		hwloc_bitmap_free(listed[i]);
+	free(listed);
+	return rc;
+}
+
+int cpltask_near(const struct cplslurm_launch *launch,
+                 const struct cpl_bind_request *req, struct cpl_gpu_near *out,
                  struct cpl_error *err)
 {
 	struct cplslurm_gpus gpus;
-	hwloc_bitmap_t *near = NULL, *set = NULL;
 	int rc = cplslurm_gpus(launch, &gpus);
 
-	*out = NULL;
+	memset(out, 0, sizeof(*out));
 	if (rc < 0)
 		return cpl_fail_memory(err);
 	if (rc == 0)
 		return 0;
-	near = calloc((size_t)gpus.n, sizeof(*near));
-	set = calloc((size_t)gpus.n_tasks, sizeof(*set));
-	if (!near || !set) {
-		free(set);
-		rc = cpl_fail_memory(err);
-		goto done;
+	if (gpus.is_free && !share_by_number(&gpus)) {
+		cplslurm_gpus_free(&gpus);
+		return 0;
 	}
-	for (int i = 0; i < gpus.n; i++)
-		near[i] = cpus_near(&gpus, i);
-	for (int i = 0; i < gpus.n_tasks; i++)
-		set[i] = near_of_task(&gpus, near, i);
-	*out = set;
-	rc = 0;
-done:
-	cpltask_near_free(near, gpus.n);
+	pthread_mutex_lock(&lock);
+	find_devices();
+	rc = near_of_gpus(req, &gpus, out, err);
+	pthread_mutex_unlock(&lock);
 	cplslurm_gpus_free(&gpus);
-	return rc;
+	return rc ? -1 : 1;
 }
 
-void cpltask_near_free(hwloc_bitmap_t *near, int tasks)
+int cpltask_nics(const struct cpl_gpu_near *near, const char *names, char **out,
+                 struct cpl_error *err)
 {
-	for (int i = 0; near && i < tasks; i++)
-		hwloc_bitmap_free(near[i]);
-	free(near);
+	char *text = NULL;
+	bool any = false;
+	size_t size;
+	FILE *list;
+
+	*out = NULL;
+	for (int i = 0; i < near->ranks; i++)
+		any |= near->nic[i] != NULL;
+	if (!names[0] || !any)
+		return 0;
+	list = open_memstream(&text, &size);
+	if (!list)
+		return cpl_fail_memory(err);
+	fprintf(list, "%s;%s", devices.verbs ? "verbs" : "net", names);
+	for (int i = 0; i < near->ranks; i++)
+		fprintf(list, ";%s", near->nic[i] ? near->nic[i] : "");
+	if (fclose(list)) {
+		free(text);
+		return cpl_fail_memory(err);
+	}
+	*out = text;
+	return 0;
+}
+
+/* The which-th word of "a;b;c", to be freed, or NULL. */
+static char *word_of(const char *text, int which, const char *end)
+{
+	for (; text && which > 0; which--) {
+		text = strpbrk(text, end);
+		text = text ? text + 1 : NULL;
+	}
+	return text ? strndup(text, strcspn(text, end)) : NULL;
+}
+
+void cpltask_nic_variables(
+        const char *nics, int task, bool (*taken)(const char *name, void *arg),
+        void (*set)(const char *name, const char *value, void *arg), void *arg)
+{
+	char *kind = word_of(nics, 0, ";"), *names = word_of(nics, 1, ";");
+	char *nic = task < 0 ? NULL : word_of(nics, 2 + task, ";");
+	bool more = kind && names && nic && *nic && strcmp(names, "yes") != 0;
+
+	if (nic && *nic)
+		set(CPLTASK_NIC, nic, arg);
+	for (int i = 0; more; i++) {
+		char *name = word_of(names, i, ","), *value = NULL;
+
+		more = name != NULL;
+		if (name && cpl_nic_variable_check(name) && !taken(name, arg))
+			value = cpl_nic_value(name, nic,
+			                      !strcmp(kind, "verbs"));
+		if (value)
+			set(name, value, arg);
+		free(name);
+		free(value);
+	}
+	free(kind);
+	free(names);
+	free(nic);
 }

@@ -285,31 +285,36 @@ static int fill_plan(struct cpltask_plan *plan, hwloc_topology_t tree,
 
 static int bind_tasks(const struct cplslurm_launch *launch,
                       const struct cpl_binder *binder,
-                      const struct cpl_comm *comm, bool memory,
+                      const struct cpl_comm *comm, const struct cpl_launch *told,
                       struct cpltask_plan *plan, struct cpl_error *err)
 {
 	struct cpl_bind_request bind = {.comm = comm};
 	struct cpl_bind_result result = {0};
-	hwloc_bitmap_t allowed = allowed_cpus(launch, err), *near = NULL;
+	struct cpl_gpu_near near = {0};
+	hwloc_bitmap_t allowed = allowed_cpus(launch, err);
 	int rc = -1;
 
-	if (!allowed || cpltask_near(launch, &near, err))
-		goto done;
+	if (!allowed)
+		return -1;
 	bind.allowed = allowed;
-	bind.near = (const hwloc_const_cpuset_t *)near;
 	bind.work = (int64_t)comm->ranks * CPL_BIND_LAUNCH_WORK;
 	pthread_mutex_lock(&topology_lock);
 	bind.topology = node_topology(err);
 	if (bind.topology) {
 		choose_slots(launch, &bind);
-		rc = cpl_bind(binder, &bind, &result, err);
+		rc = cpltask_near(launch, &bind, &near, err);
+		bind.near = (const hwloc_const_cpuset_t *)near.near;
 	}
+	if (rc >= 0)
+		rc = cpl_bind(binder, &bind, &result, err);
 	if (!rc)
-		rc = fill_plan(plan, bind.topology, &result, memory, err);
+		rc = fill_plan(plan, bind.topology, &result, told->memory, err);
+	if (!rc && near.near)
+		rc = cpltask_nics(&near, told->nic, &plan->nics, err);
 	pthread_mutex_unlock(&topology_lock);
+	plan->split = near.near && near.from == CPL_GPU_SPLIT;
 	cpl_bind_result_free(&result);
-done:
-	cpltask_near_free(near, comm->ranks);
+	cpl_gpu_near_free(&near);
 	hwloc_bitmap_free(allowed);
 	return rc;
 }
@@ -338,6 +343,7 @@ static int find_order(const struct cplslurm_launch *launch, struct order *o,
 		return 1;
 	o->told.memory = o->site.memory;
 	memcpy(o->told.binder, o->site.binder, sizeof(o->told.binder));
+	memcpy(o->told.nic, o->site.nic, sizeof(o->told.nic));
 	return o->site.bind;
 }
 
@@ -364,7 +370,7 @@ static int plan_order(const struct cplslurm_launch *launch,
 	else
 		cpl_printable(plan->profile);
 	if (plan->profile &&
-	    !bind_tasks(launch, binder, comm, o->told.memory, plan, err))
+	    !bind_tasks(launch, binder, comm, &o->told, plan, err))
 		rc = 1;
 	if (rc < 0)
 		cpltask_plan_free(plan);
@@ -390,6 +396,7 @@ void cpltask_plan_free(struct cpltask_plan *plan)
 {
 	free(plan->masks);
 	free(plan->mems);
+	free(plan->nics);
 	free(plan->profile);
 	memset(plan, 0, sizeof(*plan));
 }

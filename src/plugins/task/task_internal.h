@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "binding/devices.h"
 #include "binding/launch.h"
 #include "site/store.h"
 #include "slurmd.h"
@@ -22,11 +23,17 @@
 #define CPLTASK_BOUND "COMMPLACE_BOUND"
 /* This one has NUMA nodes as masks, one per local task, but only with BindMemory. */
 #define CPLTASK_MEMS "COMMPLACE_MEMS"
+/* This one says what variables of local tasks get which adapters, but only with
+ * NearNic: "verbs;UCX_NET_DEVICES;mlx5_0;mlx5_1" ("net": interfaces; "yes": none but
+ * our own). */
+#define CPLTASK_NICS "COMMPLACE_NICS"
 /* For tasks of nodes whose CPUs are not real, this has the masks, which are not
  * enforced. */
 #define CPLTASK_PLAN "COMMPLACE_PLAN"
 /* For the task, this lists the CPUs that it was given. */
 #define CPLTASK_CPUS "COMMPLACE_CPUS"
+/* And this the adapters near its GPUs. */
+#define CPLTASK_NIC "COMMPLACE_NIC"
 
 /* This node's own commplace.conf says this. */
 struct cpltask_site {
@@ -35,6 +42,7 @@ struct cpltask_site {
 	/* Of a step that names a profile: */
 	bool bind, memory; /* bind its tasks, their memory too */
 	char binder[CPL_LAUNCH_NAME_MAX + 1];
+	char nic[CPL_LAUNCH_NAME_MAX + 1]; /* as in struct cpl_launch */
 };
 
 /* This is for a launch that needs a file, or a step that names a profile (own, else
@@ -53,14 +61,24 @@ struct cpl_profile *cpltask_file(const struct cplslurm_launch *launch,
 /* This ends the threads and drops what was read. */
 void cpltask_file_fini(void);
 
+/* Call set with each variable that CPLTASK_NICS has for a local task. Where one is
+ * `taken`, its user has set it. */
+void cpltask_nic_variables(const char *nics, int task,
+                           bool (*taken)(const char *name, void *arg),
+                           void (*set)(const char *name, const char *value,
+                                       void *arg),
+                           void *arg);
+
 struct cpltask_plan {
 	char *masks;   /* "0x1,0x2", one per local task, OS numbers; free() */
 	char *mems;    /* likewise its NUMA nodes, NULL: without BindMemory */
+	char *nics;    /* CPLTASK_NICS, NULL: without NearNic or adapters */
 	bool binding;  /* the CPUs exist: bind; else hand over only */
 	char *profile; /* free() */
 	const char *binder;
 	double cost, cost_packed;
 	int n_far; /* tasks that are not near their GPU */
+	bool split; /* nothing tells GPUs apart: they share the cores evenly */
 };
 
 /* More CPUs configured than slurmd sees (config_overrides)? */
@@ -70,14 +88,18 @@ bool cpltask_counts_pretended(void);
 hwloc_bitmap_t cpltask_cpus_of_cores(const char *cores, struct cpl_error *err);
 
 /*
- * near[i]: CPUs next to the GPUs that Slurm binds local task i to; NULL:
- * anywhere. *near is NULL when tasks are not bound to GPUs. What is near a GPU
- * gres.conf says (Cores=), else hwloc, where it sees as many. 0, or -1 with
- * err. Free with cpltask_near_free.
+ * What is near the GPUs of each local task: those that Slurm binds it to, or, where
+ * nobody has bound them, those of the task's number. What is near a GPU gres.conf
+ * says (Cores=), else hwloc; see cpl_gpus_near. req has all members but near. 1 with
+ * out made, 0: no task has GPUs that are known, -1 with err.
  */
-int cpltask_near(const struct cplslurm_launch *launch, hwloc_bitmap_t **near,
+int cpltask_near(const struct cplslurm_launch *launch,
+                 const struct cpl_bind_request *req, struct cpl_gpu_near *out,
                  struct cpl_error *err);
-void cpltask_near_free(hwloc_bitmap_t *near, int tasks);
+/* CPLTASK_NICS for these tasks, to be freed; *out is NULL where there are no adapters.
+ * names: nic of struct cpl_launch. 0, or -1 with err. */
+int cpltask_nics(const struct cpl_gpu_near *near, const char *names, char **out,
+                 struct cpl_error *err);
 /* Drop what hwloc said. */
 void cpltask_near_fini(void);
 
@@ -126,7 +148,11 @@ struct cpltask_confine {
 int cpltask_cgroup_confine(const struct cpltask_confine *want, char **made,
                            struct cpl_error *err);
 
-/* The same in v1 once Slurm has undone it: from 23.02 on task/cgroup moves each
+/* Has Slurm moved the task out of that directory since? In 23.11 and 24.05 task/cgroup
+ * puts each task among all of its step's: confine it anew. */
+bool cpltask_cgroup_left(const struct cpltask_confine *want);
+
+/* The same in v1 where Slurm has undone it: from 24.11 on task/cgroup moves each
  * task to a directory with all of the step's CPUs. 1: confined; 0: nothing to
  * do; -1 with err. */
 int cpltask_cgroup_again(const struct cpltask_confine *want,
