@@ -11,13 +11,15 @@
 
 /* Larger than any CPU number that makes sense on one node. */
 #define MAX_CPU 65535
+/* Of a job on a node, slices included. */
+#define MAX_GPUS 1024
 
 enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_MASK };
 enum { HINT_MULTITHREAD, HINT_NOMULTITHREAD };
 
 struct options {
 	const char *signature, *profile_dir, *phase, *topology, *ranks, *cpus;
-	const char *gpu_map, *plot, *algorithm;
+	const char *gpus, *gpu_map, *plot, *algorithm;
 	int64_t cores, cpus_per_rank; /* of each rank; 0: not given */
 	int64_t per_core, per_socket;
 	bool overcommit, fill_domains, launch, json;
@@ -52,6 +54,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"overcommit", .flag = &o->overcommit},
 	        {"fill-domains", .flag = &o->fill_domains},
 	        {"metric", .choice = &o->metric, .choices = metrics},
+	        {"gpus", .text = &o->gpus},
 	        {"gpu-map", .text = &o->gpu_map},
 	        {"algorithm", .text = &o->algorithm},
 	        {"launch", .flag = &o->launch},
@@ -184,29 +187,79 @@ static int load_cpus(const struct options *o, struct bind_job *job,
 	return check_cpus(job, err);
 }
 
-/* "0,0,1": the GPU of each rank in turn, again from the start. */
-static int load_gpus(const struct options *o, struct bind_job *job,
+/* "4,5,6,7": the GPUs of the job, all that there are by default. */
+static int list_gpus(const struct options *o, struct bind_job *job,
                      struct cpl_error *err)
 {
-	hwloc_const_cpuset_t *gpu = NULL;
-	int *which = NULL, given = -1;
-	int n = cpl_topology_gpus(job->topology, &gpu, err);
+	int there = job->devices.n_gpus;
+	int most = o->gpus ? MAX_GPUS : there;
 
-	which = malloc((size_t)job->n_ranks * sizeof(*which));
-	job->near = calloc((size_t)job->n_ranks, sizeof(*job->near));
-	if (n < 0 || !which || !job->near)
-		cpl_fail_memory(err);
-	else if (n == 0)
-		cpl_fail(err, "--gpu-map: the topology has no GPU; an XML "
-		              "file of lstopo has those of its machine");
-	else
-		given = cmd_int_list("--gpu-map", o->gpu_map, 0, n - 1, which,
-		                     job->n_ranks, err);
-	for (int i = 0; given > 0 && i < job->n_ranks; i++)
-		job->near[i] = gpu[which[i % given]];
+	if (there == 0)
+		return cpl_fail(err,
+		                "%s: the topology has no GPU; an XML file "
+		                "of lstopo has those of its machine",
+		                o->gpus ? "--gpus" : "--gpu-map");
+	job->gpu = calloc((size_t)most + 1, sizeof(*job->gpu));
+	if (!job->gpu)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < there && !o->gpus; i++)
+		job->gpu[i] = i;
+	job->n_gpus = o->gpus ? cmd_int_list("--gpus", o->gpus, 0, there - 1,
+	                                     job->gpu, most, err)
+	                      : there;
+	if (job->n_gpus > most)
+		return cpl_fail(err, "--gpus: %d are more than %d",
+		                job->n_gpus, most);
+	return job->n_gpus < 0 ? -1 : 0;
+}
+
+/* "0,0,1": the GPU of each rank in turn, again from the start; without it, by
+ * the ranks' own numbers. */
+static int share_gpus(const struct options *o, struct bind_job *job,
+                      struct cpl_error *err)
+{
+	size_t n = (size_t)job->n_gpus, ranks = (size_t)job->n_ranks;
+	int *which = calloc(ranks + 1, sizeof(*which)), given = 0;
+
+	job->uses = calloc(ranks * n + 1, sizeof(*job->uses));
+	if (!which || !job->uses)
+		given = cpl_fail_memory(err);
+	else if (o->gpu_map)
+		given = cmd_int_list("--gpu-map", o->gpu_map, 0,
+		                     job->n_gpus - 1, which, job->n_ranks, err);
+	for (int r = 0; given >= 0 && r < job->n_ranks; r++) {
+		int first = 0, count = 1;
+
+		if (o->gpu_map)
+			first = which[r % given];
+		else if (!cpl_gpus_by_rank(job->n_gpus, job->n_ranks, r, &first,
+		                           &count))
+			given = cpl_fail(err,
+			                 "--gpus: %d GPUs for %d ranks; say "
+			                 "with --gpu-map which has which",
+			                 job->n_gpus, job->n_ranks);
+		for (int k = 0; given >= 0 && k < count; k++)
+			job->uses[(size_t)r * n + (size_t)(first + k)] = true;
+	}
 	free(which);
-	free(gpu);
 	return given < 0 ? -1 : 0;
+}
+
+static int find_near(const struct options *o, struct bind_job *job,
+                     struct cpl_error *err)
+{
+	struct cpl_gpu_use use = {.devices = &job->devices};
+
+	if (cpl_devices_find(job->topology, &job->devices, err) ||
+	    list_gpus(o, job, err) || share_gpus(o, job, err))
+		return -1;
+	use.n = job->n_gpus;
+	use.physical = job->gpu;
+	use.uses = job->uses;
+	if (cpl_gpus_near(&job->req, &use, &job->near, err))
+		return -1;
+	job->req.near = (const hwloc_const_cpuset_t *)job->near.near;
+	return 0;
 }
 
 static int write_plot(const char *path, const struct bind_job *job,
@@ -237,8 +290,8 @@ static int run_bind(const struct cmd *self, int argc, char **argv)
 		cpl_fail_prefix(&err, "--algorithm: ");
 		return cmd_fail(self, &err);
 	}
-	if (load_ranks(&o, &job, &err) || load_cpus(&o, &job, &err) ||
-	    (o.gpu_map && load_gpus(&o, &job, &err))) {
+	job.has_gpus = o.gpus || o.gpu_map;
+	if (load_ranks(&o, &job, &err) || load_cpus(&o, &job, &err)) {
 		rc = cmd_fail(self, &err);
 		goto done;
 	}
@@ -256,10 +309,10 @@ static int run_bind(const struct cmd *self, int argc, char **argv)
 	        .overcommit = o.overcommit,
 	        .fill_domains = o.fill_domains,
 	        .metric = (enum cpl_bind_metric)(o.metric % 3),
-	        .near = job.near,
 	        .work = o.launch ? (int64_t)job.n_ranks * CPL_BIND_LAUNCH_WORK
 	                         : 0};
-	if (cpl_bind(job.binder, &job.req, &job.result, &err) ||
+	if ((job.has_gpus && find_near(&o, &job, &err)) ||
+	    cpl_bind(job.binder, &job.req, &job.result, &err) ||
 	    cpl_bind_as_is(&cpl_binder_packed, &job.req, &job.packed, &err) ||
 	    cpl_bind_as_is(&cpl_binder_round_robin, &job.req, &job.round_robin,
 	                   &err) ||
@@ -277,7 +330,10 @@ done:
 	cpl_bind_result_free(&job.result);
 	cpl_bind_result_free(&job.packed);
 	cpl_bind_result_free(&job.round_robin);
-	free(job.near);
+	cpl_gpu_near_free(&job.near);
+	cpl_devices_free(&job.devices);
+	free(job.gpu);
+	free(job.uses);
 	hwloc_bitmap_free(job.allowed);
 	if (job.topology)
 		hwloc_topology_destroy(job.topology);

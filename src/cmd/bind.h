@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "binding/binding.h"
+#include "binding/devices.h"
 
 struct bind_job {
 	int n_ranks;
@@ -15,7 +15,12 @@ struct bind_job {
 	struct cpl_comm *comm;
 	hwloc_topology_t topology;
 	hwloc_bitmap_t allowed;     /* or NULL */
-	hwloc_const_cpuset_t *near; /* [n_ranks] or NULL */
+	/* With --gpus or --gpu-map: */
+	bool has_gpus;
+	struct cpl_devices devices;
+	int n_gpus, *gpu; /* [n_gpus] of devices, in the job's order */
+	bool *uses;       /* [n_ranks * n_gpus] */
+	struct cpl_gpu_near near;
 	const struct cpl_binder *binder;
 	struct cpl_bind_request req;
 	struct cpl_bind_result result, packed, round_robin;

@@ -93,8 +93,55 @@ static json_t *levels_json(const struct cpl_bind_result *result)
 	return levels;
 }
 
+/* The GPUs of a rank, by their place in the machine. */
+static json_t *gpus_of(const struct bind_job *job, int rank)
+{
+	json_t *list = json_array();
+
+	for (int g = 0; g < job->n_gpus; g++)
+		if (job->uses[(size_t)rank * (size_t)job->n_gpus + (size_t)g])
+			json_array_append_new(list, json_integer(job->gpu[g]));
+	return list;
+}
+
+static json_t *nics_of(const struct bind_job *job, int rank)
+{
+	const char *s = job->near.nic[rank];
+	json_t *list = json_array();
+
+	while (s && *s) {
+		size_t length = strcspn(s, ",");
+
+		json_array_append_new(list, json_stringn(s, length));
+		s += length + (s[length] == ',');
+	}
+	return list;
+}
+
+static void add_gpus(const struct bind_job *job, json_t *out)
+{
+	json_t *gpus = json_array(), *nics = json_array();
+	json_t *all = json_array();
+
+	for (int g = 0; g < job->devices.n_gpus; g++)
+		json_array_append_new(all,
+		                      json_string(job->devices.gpu[g].address));
+	json_object_set_new(out, "gpus", all);
+	for (int i = 0; i < job->n_ranks; i++) {
+		json_array_append_new(gpus, gpus_of(job, i));
+		json_array_append_new(nics, nics_of(job, i));
+	}
+	json_object_set_new(out, "rank_to_gpus", gpus);
+	json_object_set_new(out, "rank_to_nics", nics);
+	json_object_set_new(out, "gpu_cores",
+	                    json_string(job->near.from == CPL_GPU_SPLIT
+	                                        ? "split"
+	                                        : "tree"));
+}
+
 json_t *bind_json(const struct bind_job *job)
 {
+	json_t *out;
 	json_t *ranks = json_array(), *pus = json_array();
 	json_t *masks = json_array(), *nodes = json_array();
 	struct domain_counts d = count_domains(job);
@@ -109,7 +156,7 @@ json_t *bind_json(const struct bind_job *job)
 		json_array_append_new(masks, json_string(mask ? mask : ""));
 		free(mask);
 	}
-	return json_pack(
+	out = json_pack(
 	        "{s:s, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:i, s:{s:i, s:i, "
 	        "s:i}, s:o}",
 	        "algorithm", job->binder->name, "ranks", ranks, "rank_to_pus",
@@ -117,7 +164,11 @@ json_t *bind_json(const struct bind_job *job)
 	        job->result.cost, "cost_packed", job->packed.cost,
 	        "cost_round_robin", job->round_robin.cost, "far_from_gpu",
 	        job->result.n_far, "memory_domains", "allowed", d.n, "used",
-	        d.used, "most_ranks", d.most, "levels", levels_json(&job->result));
+	        d.used, "most_ranks", d.most, "levels",
+	        levels_json(&job->result));
+	if (out && job->has_gpus)
+		add_gpus(job, out);
+	return out;
 }
 
 int bind_print_masks(const struct cmd *self, const struct bind_job *job)
@@ -166,27 +217,69 @@ static const char *or_unknown(const char *text)
 	return text ? text : "?";
 }
 
-static int print_ranks(const struct bind_job *job)
+/* The GPUs of a rank as "0,1", to be freed; NULL: memory. */
+static char *gpu_list(const struct bind_job *job, int rank)
 {
-	struct cmd_table *table =
-	        cmd_table_new(masks_are_short(job) ? "rllll" : "rlll");
+	const bool *uses = job->uses + (size_t)rank * (size_t)job->n_gpus;
+	const char *comma = "";
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-	cmd_table_row(table, "RANK|CORES|CPUS|NUMA|MASK");
-	for (int i = 0; i < job->n_ranks; i++) {
-		char *cpus = NULL, *mask = NULL, *nodes = NULL;
-		char *cores = cores_of(job->topology, job->result.cpuset[i]);
+	for (int g = 0; out && g < job->n_gpus; g++)
+		if (uses[g]) {
+			fprintf(out, "%s%d", comma, job->gpu[g]);
+			comma = ",";
+		}
+	if (out && fclose(out)) {
+		free(text);
+		text = NULL;
+	}
+	return text;
+}
 
-		hwloc_bitmap_list_asprintf(&cpus, job->result.cpuset[i]);
-		hwloc_bitmap_list_asprintf(&nodes, job->result.nodeset[i]);
-		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
+static void print_rank(const struct bind_job *job, int i,
+                       struct cmd_table *table)
+{
+	char *cpus = NULL, *mask = NULL, *nodes = NULL, *gpus = NULL;
+	char *cores = cores_of(job->topology, job->result.cpuset[i]);
+
+	hwloc_bitmap_list_asprintf(&cpus, job->result.cpuset[i]);
+	hwloc_bitmap_list_asprintf(&nodes, job->result.nodeset[i]);
+	hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
+	if (job->has_gpus) {
+		const char *nic = job->near.nic[i];
+
+		gpus = gpu_list(job, i);
+		cmd_table_row(table, "%d|%s|%s|%s|%s|%s|%s", job->rank[i],
+		              or_unknown(cores), or_unknown(cpus),
+		              or_unknown(nodes), or_unknown(gpus),
+		              nic ? nic : "-", or_unknown(mask));
+	} else {
 		cmd_table_row(table, "%d|%s|%s|%s|%s", job->rank[i],
 		              or_unknown(cores), or_unknown(cpus),
 		              or_unknown(nodes), or_unknown(mask));
-		free(cores);
-		free(cpus);
-		free(nodes);
-		free(mask);
 	}
+	free(cores);
+	free(cpus);
+	free(nodes);
+	free(gpus);
+	free(mask);
+}
+
+static int print_ranks(const struct bind_job *job)
+{
+	bool masks = masks_are_short(job);
+	struct cmd_table *table =
+	        cmd_table_new(job->has_gpus ? (masks ? "rllllll" : "rlllll")
+	                                    : (masks ? "rllll" : "rlll"));
+
+	if (job->has_gpus)
+		cmd_table_row(table, "RANK|CORES|CPUS|NUMA|GPU|NIC|MASK");
+	else
+		cmd_table_row(table, "RANK|CORES|CPUS|NUMA|MASK");
+	for (int i = 0; i < job->n_ranks; i++)
+		print_rank(job, i, table);
 	return cmd_table_print(table);
 }
 
@@ -387,5 +480,8 @@ int bind_print(const struct cmd *self, const struct bind_job *job)
 		printf("\n%d ranks are not near their GPU: too few cores "
 		       "there\n",
 		       job->result.n_far);
+	if (rc == CMD_OK && job->has_gpus && job->near.from == CPL_GPU_SPLIT)
+		printf("\nThe topology has all GPUs in one place: cores are "
+		       "split evenly in their order\n");
 	return rc;
 }

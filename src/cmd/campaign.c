@@ -11,6 +11,7 @@
 #include "algorithms.h"
 #include "base/parallel.h"
 #include "options.h"
+#include "placement/cut.h"
 #include "placement/decide.h"
 #include "site/match.h"
 #include "site_files.h"
@@ -18,10 +19,11 @@
 struct options {
 	const char *network, *log, *jobs, *policies, *profile_dir, *routing;
 	const char *objective, *mapping, *plot, *events, *keep_whole, *config;
+	const char *domain;
 	int model, study, reference, stock, queue;
 	int64_t procs, own_weight, others_weight, keep_price, seed, threads;
 	int64_t max_jobs;
-	bool json, timing;
+	bool json, timing, segments;
 };
 
 static const char *const models[] = {"time", "study", NULL};
@@ -49,6 +51,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"keep-whole-price", .integer = &o->keep_price, .low = 0,
 	         .high = 1000},
 	        {"mapping", .text = &o->mapping},
+	        {"domain", .text = &o->domain},
+	        {"segment-from-signature", .flag = &o->segments},
 	        {"model", .choice = &o->model, .choices = models},
 	        {"pattern", .choice = &o->study,
 	         .choices = cpl_study_pattern_name},
@@ -186,6 +190,7 @@ static int load(struct campaign *c, const struct options *o, char *policies,
                 struct cpl_error *err)
 {
 	struct cpl_campaign *core = &c->core;
+	struct cpl_cut cut;
 
 	c->net = cpl_network_load(o->network, err);
 	if (!c->net || list_policies(c, policies, err))
@@ -199,6 +204,8 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	                 .keep_price = (int)o->keep_price},
 	        .stock_is_tree = o->stock == 1,
 	        .backfill = o->queue == 0,
+	        .units = o->domain,
+	        .segments = o->segments,
 	        .model = o->model ? CPL_CAMPAIGN_STUDY : CPL_CAMPAIGN_TIMES,
 	        .study = (enum cpl_study_pattern)o->study,
 	        .reference =
@@ -217,6 +224,8 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 		return cpl_fail_prefix(err, "--mapping: ");
 	if (cpl_wish_units(&core->wish, c->net, o->keep_whole, err))
 		return cpl_fail_prefix(err, "--keep-whole: ");
+	if (o->domain && cpl_cut_find(c->net, o->domain, &cut, err))
+		return cpl_fail_prefix(err, "--domain: ");
 	core->routing = cpl_routing_find_quick(c->net, o->routing, err);
 	if (!core->routing)
 		return cpl_fail_prefix(err, "--routing: ");

@@ -38,6 +38,21 @@ static int print_policies(const struct campaign *c)
 	return cmd_table_print(table);
 }
 
+static int print_bounds(const struct campaign *c)
+{
+	struct cmd_table *table = cmd_table_new("lrrr");
+
+	cmd_table_row(table, "policy|occupancy|segments|across domains");
+	for (int i = 0; i < c->n; i++) {
+		const struct cpl_campaign_summary *s = &c->summary[i];
+
+		cmd_table_row(table, "%s|%.2f %%|%lld|%lld", c->policy[i],
+		              100 * s->occupancy, (long long)s->groups,
+		              (long long)s->crossed);
+	}
+	return cmd_table_print(table);
+}
+
 static int print_timing(const struct campaign *c)
 {
 	struct cmd_table *table = cmd_table_new("lrrrr");
@@ -164,6 +179,10 @@ int campaign_print_text(const struct cmd *self, const struct campaign *c)
 	struct cpl_error err = {""};
 	int rc = print_policies(c);
 
+	if (rc == CMD_OK && first->bounded) {
+		printf("\n");
+		rc = print_bounds(c);
+	}
 	if (rc == CMD_OK && c->timing) {
 		printf("\n");
 		rc = print_timing(c);
@@ -181,8 +200,9 @@ int campaign_print_text(const struct cmd *self, const struct campaign *c)
 	if (c->log.left_out)
 		printf("; %d of the log never ran", c->log.left_out);
 	if (first->too_large)
-		printf("; %d want more nodes than there are",
-		       first->too_large);
+		printf("; %d want more nodes than there are%s",
+		       first->too_large,
+		       first->bounded ? " as they ask for them" : "");
 	if (first->other_ranks)
 		printf("; %d send nothing: their signature is for other ranks",
 		       first->other_ranks);
@@ -227,14 +247,16 @@ static json_t *policy_json(const struct campaign *c, int i)
 	const struct cpl_campaign_summary *s = &c->summary[i];
 	json_t *one = json_pack(
 	        "{s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-	        "s:f, s:f, s:o, s:o, s:o, s:o}",
+	        "s:f, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:o}",
 	        "policy", c->policy[i], "jobs", s->jobs, "communicating",
 	        s->sending, "communication_ratio", s->communication_ratio,
 	        "slowdown", s->slowdown, "communication", s->communication,
 	        "run", s->run, "node_seconds", s->node_seconds, "makespan",
 	        s->makespan, "utilisation", s->utilisation, "useful", s->useful,
 	        "study_cost", s->cost, "interference", s->interference,
-	        "fragmented", s->fragmented, "wait", spread_json(&s->wait),
+	        "fragmented", s->fragmented, "occupancy", s->occupancy,
+	        "segments", (json_int_t)s->groups, "across_domains",
+	        (json_int_t)s->crossed, "wait", spread_json(&s->wait),
 	        "bounded_slowdown", spread_json(&s->bounded_slowdown),
 	        "busiest_link", spread_json(&s->busiest), "classes",
 	        classes_json(c, i));

@@ -32,9 +32,9 @@ struct cmd {
 	int (*run)(const struct cmd *self, int argc, char **argv);
 };
 
-extern const struct cmd cmd_campaign, cmd_characterize, cmd_network, cmd_signature, cmd_traffic, cmd_compare,
-	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_record, cmd_explain,
-	cmd_replay, cmd_simulate, cmd_status, cmd_features, cmd_learn,
+extern const struct cmd cmd_bench, cmd_interleave, cmd_benefit, cmd_campaign, cmd_characterize, cmd_network, cmd_signature, cmd_traffic, cmd_compare,
+	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_doctor, cmd_record, cmd_explain,
+	cmd_replay, cmd_segment, cmd_simulate, cmd_status, cmd_features, cmd_learn,
 	cmd_predict_time;
 
 /* "commplace NAME: text" on stderr; returns CMD_FAILED. */
@@ -138,6 +138,14 @@ int *cmd_hosts(const struct cpl_network *net, const char *option,
 int *cmd_hosts_once(const struct cpl_network *net, const char *option,
                     const char *text, const char *file, int *n,
                     struct cpl_error *err);
+
+/*
+ * The different nodes of node[n], which ranks are on, in the order of their first
+ * ranks, into host[n], and which of these each rank is on into rank_host[n]. How
+ * many; -1 with err: memory. O(nodes of the network + n).
+ */
+int cmd_rank_hosts(const struct cpl_network *net, const int *node, int n,
+                   int *host, int *rank_host, struct cpl_error *err);
 
 /* The other way: host names of nodes as a JSON array, and as a hostlist for
  * the caller to free; NULL: memory. */

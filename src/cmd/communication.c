@@ -120,6 +120,19 @@ double communication_slowdown(double seconds, double reference)
 	return reference > 0 ? seconds / reference : 1;
 }
 
+void communication_accelerator(const struct cpl_network *net, int64_t link,
+                               char *text, size_t size)
+{
+	const struct cpl_accelerators *a = &net->accelerators;
+	bool domain = link >= cpl_times_inside(net, CPL_INSIDE_DOMAIN);
+	int64_t i = link - cpl_times_inside(net, domain);
+
+	snprintf(text, size, "%s %s %s accelerator %d",
+	         domain ? "domain" : "node", i < a->n ? "from" : "to",
+	         net->node_name[i % a->n / a->per_node],
+	         (int)(i % a->per_node));
+}
+
 void communication_link(const struct cpl_network *net, int64_t link, char *text,
                         size_t size)
 {
@@ -127,6 +140,10 @@ void communication_link(const struct cpl_network *net, int64_t link, char *text,
 	int64_t cable = link - net->n_links;
 	char port[24] = "";
 
+	if (link >= cpl_times_inside(net, CPL_INSIDE_NODE)) {
+		communication_accelerator(net, link, text, size);
+		return;
+	}
 	if (cable >= 0 && net->n_ports > 1)
 		snprintf(port, sizeof(port), " port %d",
 		         (int)(cable % net->n_ports));

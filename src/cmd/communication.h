@@ -40,6 +40,11 @@ double communication_slowdown(double seconds, double reference);
 json_t *communication_json(const struct cpl_network *net,
                            const struct communication *c, double reference);
 
+/* What a link of an accelerator is called: "domain from n17 accelerator 2",
+ * "node to n17 accelerator 0". */
+void communication_accelerator(const struct cpl_network *net, int64_t link,
+                               char *text, size_t size);
+
 /* What a link is called: "row 3 -> 4", "from n17", "to n17", "-" for none; into
  * text[size]. */
 void communication_link(const struct cpl_network *net, int64_t link, char *text,

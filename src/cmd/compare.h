@@ -6,6 +6,7 @@
 #include "communication.h"
 #include "job_traffic.h"
 #include "learn/learned.h"
+#include "spread.h"
 
 /* Jobs that are on the network together: one, or the whole workload. */
 struct compare_case {
@@ -20,6 +21,7 @@ struct compare_result {
 	/* With a model: the most that it tells of a job of the case, < 0: one
 	 * is not stored. */
 	double told;
+	struct spread spread; /* of its job, if it is one whose groups are known */
 };
 
 struct compare_row {

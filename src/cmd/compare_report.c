@@ -33,7 +33,10 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	     json_object_set_new(one, "learned_seconds",
 	                         row->result.told < 0
 	                                 ? json_null()
-	                                 : json_real(row->result.told)))) {
+	                                 : json_real(row->result.told))) ||
+	    (row->result.spread.grid.n &&
+	     json_object_set_new(one, "spread",
+	                         spread_json(c->net, &row->result.spread)))) {
 		json_decref(one);
 		return NULL;
 	}

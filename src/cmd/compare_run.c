@@ -170,6 +170,26 @@ static int ask_model(const struct compare *c, const struct scene *s,
 	return 0;
 }
 
+/* The same of all routings, which share the nodes. */
+static int measure_groups(const struct compare *c,
+                          const struct compare_case *one,
+                          struct compare_result *out, int n,
+                          struct cpl_error *err)
+{
+	const struct job_traffic *job = &c->jobs.job[one->first];
+	struct cpl_rank_grid grid;
+
+	if (one->count > 1 || !cpl_phases_groups(job->sig->phase,
+	                                         job->sig->n_phases, &grid))
+		return 0;
+	if (spread_measure(c->net, &grid, job->node, NULL, job->ranks_per_node,
+	                   &out[0].spread, err))
+		return -1;
+	for (int r = 1; r < n; r++)
+		out[r].spread = out[0].spread;
+	return 0;
+}
+
 /* Evaluate under routings first .. first + n - 1, which share the nodes, into
  * out[n]. A search goes by the first of them. */
 static int evaluate(const struct compare *c, struct scene *s, int first, int n,
@@ -207,6 +227,8 @@ static int evaluate(const struct compare *c, struct scene *s, int first, int n,
 		    cpl_workload_add(s->guess, &placed, err) < 0)
 			return -1;
 	}
+	if (measure_groups(c, one, out, n, err))
+		return -1;
 	for (int r = 0; r < n; r++)
 		if (solve(c, s->workload[first + r], one->count, &out[r].of,
 		          err) ||

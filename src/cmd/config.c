@@ -17,7 +17,7 @@
 
 #define NAMES_SHOWN 3
 
-static void release(struct site_check *check)
+void site_check_release(struct site_check *check)
 {
 	for (int i = 0; i < check->n_profiles; i++)
 		free(check->profile[i].name);
@@ -34,7 +34,7 @@ static void say_line(void *arg, const char *text)
 {
 	struct site_check *check = arg;
 
-	cmd_failf(check->self, "%s", text);
+	check->say(check->arg, text);
 	check->n_problems++;
 }
 
@@ -261,7 +261,9 @@ static void check_state_dir(struct site_check *check,
                             const struct slurm_conf *slurm)
 {
 	const char *dir = check->config->state_dir;
-	const char *name = slurm && slurm->user ? slurm->user : "root";
+	const char *name = slurm && slurm->value[SLURM_USER]
+	                           ? slurm->value[SLURM_USER]
+	                           : "root";
 	const struct passwd *user = slurm ? getpwnam(name) : NULL;
 	struct cpl_error err = {""};
 	struct stat st;
@@ -324,11 +326,6 @@ static void check_partitions(struct site_check *check,
 				         slurm->path);
 	}
 }
-
-/* Names that Slurm has, as the options say; NULL: they are not compared. */
-struct slurm_has {
-	const char *nodes, *qos, *accounts;
-};
 
 /* Does one of the names, which commas or white space divide, match the
  * pattern? */
@@ -445,24 +442,18 @@ static void compare_slurm(struct site_check *check)
 	if (!slurm)
 		return;
 	check_partitions(check, slurm);
-	check->reader = stores ? slurm_reader_new(slurm->user) : NULL;
+	check->reader = stores ? slurm_reader_new(slurm->value[SLURM_USER]) : NULL;
 	if (check->reader)
 		check->homes_shut = slurm_reader_homes(
 		        check->reader, stores, &check->homes, &check->shut);
 }
 
-/*
- * Load and check; path NULL: the site's own. Every problem is a line on stderr.
- * Where slurm.conf can be read, partitions, the owner of StateDir and who reads
- * users' profiles are compared with it.
- */
-static int check_site(struct site_check *check, const struct cmd *self,
-                      const char *path, const struct slurm_has *has)
+int site_check_run(struct site_check *check, const char *path,
+                   const struct slurm_has *has)
 {
 	struct cpl_error err = {""};
 
-	memset(check, 0, sizeof(*check));
-	check->self = self;
+	*check = (struct site_check){.say = check->say, .arg = check->arg};
 	if (load_config(check, path))
 		return -1;
 	check_network(check);
@@ -484,6 +475,13 @@ static int check_site(struct site_check *check, const struct cmd *self,
 	    compare_nodes(check, has->nodes, &err))
 		problem(check, &err);
 	return check->n_problems ? -1 : 0;
+}
+
+static void say_on_stderr(void *arg, const char *text)
+{
+	const struct cmd *const *self = arg;
+
+	cmd_failf(*self, "%s", text);
 }
 
 struct options {
@@ -546,20 +544,20 @@ static int parse(const struct cmd *self, int argc, char **argv,
 static int run_config(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.json = false};
-	struct site_check check;
+	struct site_check check = {.say = say_on_stderr, .arg = &self};
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
 	if (o.what.word)
 		return config_for(self, &o.what, o.json);
-	if (check_site(&check, self, o.what.path, &o.has))
+	if (site_check_run(&check, o.what.path, &o.has))
 		rc = CMD_FAILED;
 	else if (o.json)
 		rc = cmd_print_json(self, site_check_json(&check));
 	else
 		rc = site_check_print(&check);
-	release(&check);
+	site_check_release(&check);
 	return rc;
 }
 

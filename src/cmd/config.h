@@ -17,7 +17,9 @@ struct site_profile {
 
 /* The configuration and what it names, all loaded. */
 struct site_check {
-	const struct cmd *self; /* for messages */
+	/* Takes each problem. */
+	void (*say)(void *arg, const char *text);
+	void *arg;
 	int n_problems;
 	struct cpl_config *config;
 	struct cpl_network *net;
@@ -33,6 +35,21 @@ struct site_check {
 	int homes, homes_shut;
 	struct cpl_error shut; /* the first of them */
 };
+
+/* Names that Slurm has, as the options say; NULL: they are not compared. */
+struct slurm_has {
+	const char *nodes, *qos, *accounts;
+};
+
+/*
+ * Load and check; path NULL: the site's own. check->say gets a line for every
+ * problem, all else of it is set. Where slurm.conf can be read, partitions, the
+ * owner of StateDir and who reads users' profiles are compared with it. 0, or -1
+ * where there are problems; site_check_release it in either case.
+ */
+int site_check_run(struct site_check *check, const char *path,
+                   const struct slurm_has *has);
+void site_check_release(struct site_check *check);
 
 /* Both take a check that succeeded. */
 json_t *site_check_json(const struct site_check *check);

@@ -244,6 +244,8 @@ static void fill(struct answer *a)
 	        cpl_order_reaches_name(w->order_reaches));
 	add_choice(a, "DefaultBinding", &w->binding);
 	add_general(a, "BindMemory", w->bind_memory ? "yes" : "no");
+	if (w->near_nic)
+		add_general(a, "NearNic", w->near_nic);
 	add_row(a, "Objective", w->objective_from.source,
 	        w->objective_from.line, "%s",
 	        cpl_objective_name(w->wish.objective));
@@ -253,6 +255,8 @@ static void fill(struct answer *a)
 	add_choice(a, "KeepWhole", &w->keep_whole);
 	add_row(a, "KeepWholePrice", w->keep_price_from.source,
 	        w->keep_price_from.line, "%d", w->wish.keep_price);
+	add_row(a, "SegmentFromSignature", w->segment_from.source,
+	        w->segment_from.line, "%s", w->segment ? "yes" : "no");
 	add_general(a, "Routing", c->routing ? c->routing : "the network's");
 	add_row(a, "MaxDecisionTime", w->max_decision_from.source,
 	        w->max_decision_from.line, "%dms", w->max_decision_ms);
@@ -270,6 +274,11 @@ static void fill(struct answer *a)
 	add_choice(a, "Record", &w->record);
 	add_row(a, "RecordOneIn", w->record_one_in_from.source,
 	        w->record_one_in_from.line, "%d", w->record_one_in);
+	add_row(a, "Trial", w->trial_from.source, w->trial_from.line, "%d",
+	        w->trial);
+	if (c->measured_links)
+		add_general(a, "MeasuredLinks", c->measured_links);
+	add_general(a, "TrialStop", c->trial_stop ? "yes" : "no");
 	add_general(a, "AdminComment", c->admin_comment ? "yes" : "no");
 }
 

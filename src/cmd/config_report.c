@@ -148,9 +148,14 @@ static void rule_pairs(const struct cpl_match_rule *rule,
 	add_text(settings, "KeepWhole", d->keep_whole);
 	if (d->keep_price >= 0)
 		add_pair(settings, "KeepWholePrice", "%d", d->keep_price);
+	if (d->segment >= 0)
+		add_text(settings, "SegmentFromSignature",
+		         d->segment ? "yes" : "no");
 	add_text(settings, "Record", d->record);
 	if (d->record_one_in >= 0)
 		add_pair(settings, "RecordOneIn", "%d", d->record_one_in);
+	if (d->trial >= 0)
+		add_pair(settings, "Trial", "%d", d->trial);
 	if (d->user_may >= 0)
 		add_text(settings, "UserMayOverride",
 		         config_may(d->user_may, may));

@@ -198,8 +198,9 @@ static char *replay_of(const struct cpl_record *r,
 	FILE *to;
 	int bad;
 
-	/* A profile that was rescaled is in no file. */
-	if (!r->network_file || !*r->network_file || !r->policy_asked ||
+	/* A profile that was rescaled is in no file, nor is what was measured.
+	 */
+	if (r->measured || !r->network_file || !*r->network_file || !r->policy_asked ||
 	    !r->n_candidates || r->recorded_ranks)
 		return NULL;
 	to = open_memstream(&text, &size);
@@ -233,6 +234,8 @@ static char *replay_of(const struct cpl_record *r,
 		fprintf(to, " --seed %" PRIu64, config->seed);
 	bad |= add_option(to, "--free", r->free_hosts);
 	bad |= add_option(to, "--require", r->required_hosts);
+	bad |= add_option(to, "--rules", r->rules);
+	bad |= add_option(to, "--units", r->units);
 	if (r->n_background)
 		bad |= add_option(to, "--running",
 		                  state ? state : EXPLAIN_STATE);

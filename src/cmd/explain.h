@@ -23,6 +23,8 @@ int explain_html(const struct explained *e, FILE *out, struct cpl_error *err);
 
 /* explain_tables.c: tables of text and page alike, see cmd_table_new. */
 
+/* What was asked for, kept and taken: a row for each. */
+struct cmd_table *explain_facts(const struct cpl_record *r);
 /* Our placement against stock Slurm's answer; NULL: there is nothing to
  * compare. */
 bool explain_has_compare(const struct cpl_record *r);
@@ -39,6 +41,11 @@ double explain_slowdown(const struct cpl_record *r);
 bool explain_is_minimal(const struct cpl_record *r);
 /* What is kept whole, and what that costs: a line, or NULL. */
 const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size);
+/* Where its ranks were before, and what keeping them there costs, into text;
+ * false: nothing is known of it. */
+bool explain_former(const struct cpl_record *r, char *text, size_t size);
+/* Where its segments come from. */
+const char *explain_segment(const struct cpl_record *r);
 /* Whether the decision's rank order can be counted on, and what follows: a
  * line, or NULL. */
 const char *explain_reach(const struct cpl_record *r, char *buffer,

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/hostlist.h"
 #include "base/printable.h"
 #include "html.h"
 #include "plot/plot.h"
@@ -198,36 +197,6 @@ static void write_cards(const struct cpl_record *r, FILE *out)
 	html_cards_end(out);
 }
 
-static struct cmd_table *facts(const struct cpl_record *r)
-{
-	struct cmd_table *table = cmd_table_new("ll");
-	char kept[3 * CPL_ERROR_MAX];
-	char *hosts = cpl_hostlist_format(r->host, r->n_hosts);
-
-	cmd_table_row(table, "what|");
-	if (r->reason && *r->reason)
-		cmd_table_row(table, "reason|%s", r->reason);
-	cmd_table_row(table, "asked for|%s",
-	              r->policy_asked ? r->policy_asked : "-");
-	cmd_table_row(table, "objective|%s", r->objective ? r->objective : "-");
-	if (explain_kept(r, kept, sizeof(kept)))
-		cmd_table_row(table, "kept whole|%s", kept);
-	if (explain_reach(r, kept, sizeof(kept)))
-		cmd_table_row(table, "rank order|%s", kept);
-	cmd_table_row(table, "routing|%s", r->routing ? r->routing : "-");
-	cmd_table_row(table, "network|%s",
-	              r->network_file ? r->network_file : "-");
-	cmd_table_row(table, "running jobs that counted|%" PRId64,
-	              r->n_background);
-	cmd_table_row(table, "%s|%s",
-	              r->outcome == CPL_OUTCOME_OBSERVED ? "would take" : "nodes",
-	              hosts ? hosts : "?");
-	if (r->stock_hosts && *r->stock_hosts)
-		cmd_table_row(table, "stock Slurm|%s", r->stock_hosts);
-	free(hosts);
-	return table;
-}
-
 static void write_next(const struct cpl_record *r, FILE *out)
 {
 	char line[EXPLAIN_NEXT][CPL_ERROR_MAX];
@@ -262,11 +231,11 @@ int explain_html(const struct explained *e, FILE *out, struct cpl_error *err)
 	         "user id %" PRIu32 ", partition %.200s, %s, decided %s", r->uid,
 	         r->partition ? r->partition : "-",
 	         e->ended ? "ended" : "running", when);
-	html_begin(out, title, text);
+	html_begin(out, title, text, 0);
 	write_cards(r, out);
 	write_next(r, out);
 	html_section(out, "Decision", NULL);
-	if (html_table(out, facts(r), err))
+	if (html_table(out, explain_facts(r), err))
 		return -1;
 	if (explain_has_compare(r)) {
 		html_section(out, "Against stock Slurm's answer", NULL);

@@ -4,8 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hostlist.h"
 #include "routing/routing.h"
 #include "site/counters.h"
 #include "traffic/objective.h"
@@ -242,6 +244,39 @@ struct cmd_table *explain_candidates(const struct cpl_record *r)
 	return table;
 }
 
+bool explain_former(const struct cpl_record *r, char *text, size_t size)
+{
+	bool kept = r->policy && !strcmp(r->policy, cpl_placement_repair.name);
+	double percent = 100 * r->former_worse;
+
+	if (!r->former_hosts)
+		return false;
+	if (!kept)
+		snprintf(text, size,
+		         "was on %.300s; to keep its ranks there would be %.3g %% "
+		         "worse",
+		         EXPLAIN_CLEAN(r->former_hosts), percent);
+	else if (percent > 0)
+		snprintf(text, size,
+		         "was on %.300s, where its ranks stay; a fresh plan would "
+		         "be %.3g %% better",
+		         EXPLAIN_CLEAN(r->former_hosts), percent);
+	else
+		snprintf(text, size,
+		         "was on %.300s, where its ranks stay; no fresh plan is "
+		         "better",
+		         EXPLAIN_CLEAN(r->former_hosts));
+	return true;
+}
+
+const char *explain_segment(const struct cpl_record *r)
+{
+	return strcmp(r->segment_from, CPL_SEGMENT_BY_SIGNATURE)
+	               ? "asked for by the user (--segment)"
+	               : "implied by the signature (SegmentFromSignature), a "
+	                 "wish";
+}
+
 const char *explain_kept(const struct cpl_record *r, char *buffer, size_t size)
 {
 	int n;
@@ -455,4 +490,40 @@ const char *explain_state(const struct explained *e, char line[128])
 	         "` writes the jobs that ran then.",
 	         e->record->job);
 	return line;
+}
+
+struct cmd_table *explain_facts(const struct cpl_record *r)
+{
+	struct cmd_table *table = cmd_table_new("ll");
+	char kept[3 * CPL_ERROR_MAX];
+	char *hosts = cpl_hostlist_format(r->host, r->n_hosts);
+
+	cmd_table_row(table, "what|");
+	if (r->reason && *r->reason)
+		cmd_table_row(table, "reason|%s", r->reason);
+	cmd_table_row(table, "asked for|%s",
+	              r->policy_asked ? r->policy_asked : "-");
+	cmd_table_row(table, "objective|%s", r->objective ? r->objective : "-");
+	if (explain_kept(r, kept, sizeof(kept)))
+		cmd_table_row(table, "kept whole|%s", kept);
+	if (r->kept)
+		cmd_table_row(table, "constraints|%s", r->kept);
+	if (r->segment_from)
+		cmd_table_row(table, "segments|%s", explain_segment(r));
+	if (explain_former(r, kept, sizeof(kept)))
+		cmd_table_row(table, "its run before|%s", kept);
+	if (explain_reach(r, kept, sizeof(kept)))
+		cmd_table_row(table, "rank order|%s", kept);
+	cmd_table_row(table, "routing|%s", r->routing ? r->routing : "-");
+	cmd_table_row(table, "network|%s",
+	              r->network_file ? r->network_file : "-");
+	cmd_table_row(table, "running jobs that counted|%" PRId64,
+	              r->n_background);
+	cmd_table_row(table, "%s|%s",
+	              r->outcome == CPL_OUTCOME_OBSERVED ? "would take" : "nodes",
+	              hosts ? hosts : "?");
+	if (r->stock_hosts && *r->stock_hosts)
+		cmd_table_row(table, "stock Slurm|%s", r->stock_hosts);
+	free(hosts);
+	return table;
 }

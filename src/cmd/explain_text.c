@@ -17,6 +17,12 @@ static void print_kept(const struct cpl_record *r)
 
 	if (explain_kept(r, line, sizeof(line)))
 		printf("kept whole   %s\n", line);
+	if (r->kept)
+		printf("constraints  %s\n", EXPLAIN_CLEAN(r->kept));
+	if (r->segment_from)
+		printf("segments     %s\n", explain_segment(r));
+	if (explain_former(r, line, sizeof(line)))
+		printf("run before   %s\n", line);
 }
 
 static void print_reach(const struct cpl_record *r)
@@ -46,6 +52,8 @@ static void print_head(const struct cpl_record *r, bool ended)
 	       r->cut_short ? ", cut short by MaxDecisionTime" : "");
 	printf("outcome      %s%s%s\n", cpl_outcome_name(r->outcome),
 	       reason ? ": " : "", reason ? EXPLAIN_CLEAN(r->reason) : "");
+	if (r->arm)
+		printf("trial        arm %s\n", EXPLAIN_CLEAN(r->arm));
 	printf("profile      %s\n",
 	       explain_profile(r, profile, sizeof(profile)));
 	printf("policy       %s", EXPLAIN_CLEAN(r->policy));
@@ -63,6 +71,8 @@ static void print_head(const struct cpl_record *r, bool ended)
 		                             : "job ",
 		       r->background[i]);
 	printf("%s\n", r->n_background ? "" : "no running job with a profile");
+	if (r->measured)
+		printf("measured     %s\n", EXPLAIN_CLEAN(r->measured));
 }
 
 static void print_time(const struct cpl_record *r)

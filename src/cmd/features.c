@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "job_inputs.h"
 #include "learn/features.h"
+#include "mapping/mapping.h"
 #include "options.h"
 #include "simulate/simulate.h"
 
@@ -19,7 +20,9 @@ static const char *const stall_name[] = {"stall", "stall_ao", "stall_to",
 
 struct features {
 	const char *network, *signature, *phase, *routing, *placements, *level;
-	const char *profile_dir, *output;
+	const char *profile_dir, *output, *mappings;
+	const char **rank_file;
+	int n_rank_files;
 	int64_t ranks_per_node, seeds, seed;
 	struct cpl_network *net;
 	struct cpl_signature *sig;
@@ -30,10 +33,29 @@ struct features {
 	unsigned char *free;
 	const struct cpl_routing *by_flow;
 	struct cpl_sim_options simulate; /* level NULL: not */
-	int *node;                       /* [n_nodes] */
+	struct cpl_comm *graph;          /* of mappings */
+	int *node;                       /* [ranks], n_nodes or fewer used */
 	int *rank_node;                  /* [ranks] */
+	int *slots;                      /* [n_nodes] */
+	int *rank_host;                  /* [ranks], of node[] */
+	bool in_order;                   /* rank_host is not used */
 	FILE *out;
 };
+
+/* Keeps the file for later. */
+static int take_rank_file(const struct cmd *self, void *into,
+                          const char *option, const char *value)
+{
+	struct features *f = into;
+	const char **more = realloc(f->rank_file, sizeof(*more) *
+	                                    ((size_t)f->n_rank_files + 1));
+
+	if (!more)
+		return cmd_failf(self, "%s: out of memory", option);
+	f->rank_file = more;
+	f->rank_file[f->n_rank_files++] = value;
+	return CMD_OK;
+}
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct features *f)
@@ -46,6 +68,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	         .high = 65536},
 	        {"routing", .text = &f->routing},
 	        {"placements", .text = &f->placements},
+	        {"mappings", .text = &f->mappings},
+	        {"rank-file", .take = take_rank_file, .into = f},
 	        {"seeds", .integer = &f->seeds, .low = 1, .high = 1000000},
 	        {"seed", .integer = &f->seed, .low = 0, .high = INT64_MAX / 2},
 	        {"level", .text = &f->level},
@@ -110,11 +134,19 @@ static int open_all(struct features *f, struct cpl_error *err)
 	f->by_flow = cpl_routing_by_flow(f->net, quick);
 	f->free = cmd_usable_nodes(f->net, err);
 	f->n_nodes = (int)((f->sig->ranks - 1) / f->ranks_per_node + 1);
-	f->node = malloc((size_t)f->n_nodes * sizeof(int));
+	f->node = malloc((size_t)f->sig->ranks * sizeof(int));
 	f->rank_node = malloc((size_t)f->sig->ranks * sizeof(int));
-	if (!f->free || !f->node || !f->rank_node)
+	f->rank_host = malloc((size_t)f->sig->ranks * sizeof(int));
+	f->slots = malloc((size_t)f->n_nodes * sizeof(int));
+	f->graph = f->mappings ? cpl_comm_symmetric(f->comm, err) : NULL;
+	if (!f->free || !f->node || !f->rank_node || !f->rank_host ||
+	    !f->slots || (f->mappings && !f->graph))
 		return cpl_fail_memory(err);
-	if (cpl_placement_check_request(
+	for (int i = 0; i < f->n_nodes; i++)
+		f->slots[i] = (int)f->ranks_per_node;
+	f->slots[f->n_nodes - 1] =
+	        f->sig->ranks - (f->n_nodes - 1) * (int)f->ranks_per_node;
+	if (f->placements && cpl_placement_check_request(
 	            &(struct cpl_placement_request){.net = f->net,
 	                                            .free = f->free,
 	                                            .n_nodes_wanted =
@@ -155,7 +187,8 @@ static int simulate(struct features *f, struct cpl_error *err)
 	int rc;
 
 	for (int i = 0; i < f->sig->ranks; i++)
-		f->rank_node[i] = f->node[i / f->ranks_per_node];
+		f->rank_node[i] = f->node[f->in_order ? i / f->ranks_per_node
+		                                      : f->rank_host[i]];
 	rc = cpl_simulate(&f->simulate, &job, 1, &r, err);
 	if (!rc && f->simulate.level == &cpl_sim_packet) {
 		rc = cpl_feature_five(r.stalled.link, f->net->n_links, &five,
@@ -180,6 +213,7 @@ static int write_row(struct features *f, const char *placement,
 	        .phase = f->of,
 	        .n_phases = f->n_phases,
 	        .ranks_per_node = (int)f->ranks_per_node,
+	        .rank_host = f->in_order ? NULL : f->rank_host,
 	        .node = f->node};
 	double value[CPL_FEATURES];
 
@@ -187,13 +221,94 @@ static int write_row(struct features *f, const char *placement,
 		return -1;
 	write_text(f->out, f->net->name);
 	write_text(f->out, f->sig->name);
-	fputs(placement, f->out);
+	write_text(f->out, placement);
 	for (int i = 0; i < CPL_FEATURES; i++)
-		fprintf(f->out, ",%.17g", value[i]);
+		fprintf(f->out, "%s%.17g", i ? "," : "", value[i]);
 	if (f->simulate.level && simulate(f, err))
 		return -1;
 	putc('\n', f->out);
 	return 0;
+}
+
+/* Write a row of the ranks on these nodes as a mapper's own answer has them. 1 with
+ * err: it cannot order them. */
+static int write_mapped(struct features *f, const struct cpl_mapper *mapper,
+                        const char *name, const char *placement,
+                        struct cpl_error *err)
+{
+	const struct cpl_map_request req = {.net = f->net,
+	                                    .routing = f->by_flow,
+	                                    .comm = f->comm,
+	                                    .graph = f->graph,
+	                                    .n_hosts = f->n_nodes,
+	                                    .host = f->node,
+	                                    .slots = f->slots,
+	                                    .option = cpl_mapper_option(name),
+	                                    .seed = (uint64_t)f->seed};
+	char label[512];
+
+	if (cpl_map_run(mapper, &req, f->rank_host, err)) {
+		cpl_fail_prefix(err, "mapping %.60s: ", name);
+		return 1;
+	}
+	snprintf(label, sizeof(label), "%.250s+%.200s", placement, name);
+	f->in_order = false;
+	return write_row(f, label, err);
+}
+
+/* Write a row for each mapper that can order this job's ranks. */
+static int write_all_mapped(struct features *f, const char *placement,
+                            struct cpl_error *err)
+{
+	const struct cpl_mapper *mapper;
+
+	for (int i = 0; (mapper = cpl_mapper_at(i)); i++)
+		if (!mapper->endless &&
+		    write_mapped(f, mapper, mapper->name, placement, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Write a row of the nodes, or one for each of --mappings. */
+static int write_orders(struct features *f, const char *placement,
+                        struct cpl_error *err)
+{
+	char *names, *next;
+	int rc = 0;
+
+	f->in_order = true;
+	if (!f->mappings)
+		return write_row(f, placement, err);
+	if (!strcmp(f->mappings, "all"))
+		return write_all_mapped(f, placement, err);
+	names = next = strdup(f->mappings);
+	if (!names)
+		return cpl_fail_memory(err);
+	for (char *name; !rc && (name = strsep(&next, ","));)
+		rc = write_mapped(f, cpl_mapper_find(name, NULL), name,
+		                  placement, err);
+	free(names);
+	return rc ? -1 : 0;
+}
+
+/* Write a row of ranks on the hosts that a file lists, one for each rank. */
+static int write_rank_file(struct features *f, const char *path,
+                           struct cpl_error *err)
+{
+	int n = 0, rc = -1;
+	int *node = cmd_hosts(f->net, path, NULL, path, &n, err);
+
+	if (node && n != f->sig->ranks)
+		cpl_fail(err, "%s: has hosts of %d ranks, the signature %d "
+		              "ranks", path, n, f->sig->ranks);
+	else if (node)
+		rc = cmd_rank_hosts(f->net, node, n, f->node, f->rank_host,
+		                    err);
+	free(node);
+	if (rc < 0)
+		return -1;
+	f->in_order = false;
+	return write_row(f, path, err);
 }
 
 /* Write a policy's placement, or one for each seed. */
@@ -216,7 +331,7 @@ static int write_policy(struct features *f, const struct cpl_wish *wish,
 			                       "placement %s: ", policy->name);
 		snprintf(label, sizeof(label), random ? "%.200s:%lld" : "%.200s",
 		         name, (long long)req.seed);
-		if (write_row(f, label, err))
+		if (write_orders(f, label, err))
 			return -1;
 	}
 	return 0;
@@ -247,13 +362,28 @@ static int write_named(struct features *f, const char *name,
 	               : write_policy(f, &wish, name, err);
 }
 
-/* Write the placements of each name of --placements. */
-static int each_name(struct features *f,
+static int check_mapping(struct features *f, const char *name,
+                         struct cpl_error *err)
+{
+	const struct cpl_mapper *mapper = cpl_mapper_find(name, err);
+
+	(void)f;
+	if (!mapper)
+		return cpl_fail_prefix(err, "--mappings: ");
+	return mapper->endless ? cpl_fail(err,
+	                                  "--mappings: %s searches for as "
+	                                  "long as it may",
+	                                  mapper->name)
+	                       : 0;
+}
+
+/* Do that with each name of a list. */
+static int each_name(struct features *f, const char *list,
                      int (*what)(struct features *f, const char *name,
                                  struct cpl_error *err),
                      struct cpl_error *err)
 {
-	char *names = strdup(f->placements), *next = names;
+	char *names = strdup(list), *next = names;
 	int rc = names ? 0 : cpl_fail_memory(err);
 
 	for (char *name; !rc && (name = strsep(&next, ","));)
@@ -279,13 +409,22 @@ static int write_all(struct features *f, struct cpl_error *err)
 
 static int write_rows(struct features *f, struct cpl_error *err)
 {
-	bool all = !strcmp(f->placements, "all");
+	bool all = f->placements && !strcmp(f->placements, "all");
+	bool every = !f->mappings || !strcmp(f->mappings, "all");
 
 	/* Nothing is printed where a name is wrong. */
-	if (!all && each_name(f, check_name, err))
+	if ((f->placements && !all &&
+	     each_name(f, f->placements, check_name, err)) ||
+	    (!every && each_name(f, f->mappings, check_mapping, err)))
 		return -1;
 	write_head(f);
-	return all ? write_all(f, err) : each_name(f, write_named, err);
+	for (int i = 0; i < f->n_rank_files; i++)
+		if (write_rank_file(f, f->rank_file[i], err))
+			return -1;
+	if (!f->placements)
+		return 0;
+	return all ? write_all(f, err)
+	           : each_name(f, f->placements, write_named, err);
 }
 
 /* Write all, or nothing where one of them fails. */
@@ -325,15 +464,20 @@ static int write_file(struct features *f, struct cpl_error *err)
 
 static int run_features(const struct cmd *self, int argc, char **argv)
 {
-	struct features f = {.placements = "all",
-	                     .ranks_per_node = 1,
+	struct features f = {.ranks_per_node = 1,
 	                     .seeds = 4,
 	                     .seed = 1};
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &f);
 
+	if (!f.placements && !f.n_rank_files)
+		f.placements = "all";
 	if (rc == CMD_OK && (open_all(&f, &err) || write_file(&f, &err)))
 		rc = cmd_fail(self, &err);
+	cpl_comm_free(f.graph);
+	free(f.slots);
+	free(f.rank_host);
+	free(f.rank_file);
 	free(f.node);
 	free(f.rank_node);
 	free(f.free);

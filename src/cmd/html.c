@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "html.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
  * tests/golden/html.t compares the hashes with the texts: SHA-256, base64. In
  * dark mode figures are inverted, so that they keep their shades.
  */
-#define STYLE_HASH "2M5YpH8/GORAbi//NJVtZkofitd1XB5SvtTiFZKr8bI="
+#define STYLE_HASH "Z5eygCsyR03NEgor1I0biFcrXitiYHHgKNQDiLSEybw="
 static const char style[] =
         ":root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--dim:#5b6470;"
         "--line:#d9dee4;--card:#f4f6f8;--mark:#0b63ce}\n"
@@ -57,6 +59,14 @@ static const char style[] =
         "border-radius:.5rem;padding:.7rem;white-space:pre-wrap;"
         "overflow-wrap:anywhere;font-size:.88rem}\n"
         "summary{cursor:pointer;color:var(--mark);margin:.4rem 0}\n"
+        "a{color:var(--mark)}\n"
+        "nav{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:.6rem 0}\n"
+        "h2:focus{outline:none}\n"
+        "h2:focus-visible,summary:focus-visible,a:focus-visible"
+        "{outline:2px solid var(--mark);outline-offset:2px}\n"
+        "details.job{border:1px solid var(--line);border-radius:.5rem;"
+        "margin:.4rem 0;padding:0 .8rem}\n"
+        "details.job:target{border-color:var(--mark)}\n"
         "footer{margin-top:2.5rem;color:var(--dim);font-size:.82rem}\n"
         "@media (max-width:40rem){body{padding:.7rem;font-size:14px}\n"
         "th,td{padding:.25rem .45rem}}\n"
@@ -64,11 +74,14 @@ static const char style[] =
         "--card:#fff}\n"
         "body{max-width:none;padding:0;font-size:10pt}\n"
         "figure svg{filter:none}\n"
+        "nav{display:none}\n"
+        ".scroll,figure{overflow:visible}\n"
+        "a{color:inherit;text-decoration:none}\n"
         "figure,table,.cards div{break-inside:avoid}\n"
         "th{cursor:auto}}\n";
 
 /* A cell's worth is its leading number, times its unit; else its text. */
-#define SCRIPT_HASH "tZqYGVuJuyEnftCCiNoTkN/MQF6xO0zgCX2rTIDufB8="
+#define SCRIPT_HASH "rFJqga60OCiKh57k4N2yqbpekmlTvO2tlQaEoniYuh8="
 static const char script[] =
         "'use strict';\n"
         "const unit={kB:1e3,MB:1e6,GB:1e9,TB:1e12,PB:1e15,EB:1e18};\n"
@@ -95,7 +108,31 @@ static const char script[] =
         "head.tabIndex=0;\n"
         "head.addEventListener('click',()=>sort(head));\n"
         "head.addEventListener('keydown',e=>{"
-        "if(e.key==='Enter')sort(head);});}\n";
+        "if(e.key==='Enter')sort(head);});}\n"
+        "const parts=[...document.querySelectorAll('h2')];\n"
+        "const list=document.createElement('nav');\n"
+        "list.setAttribute('aria-label','Sections');\n"
+        "for(const h of parts){\n"
+        "const a=document.createElement('a');\n"
+        "a.href='#'+h.id;a.textContent=h.textContent;list.append(a);\n"
+        "h.tabIndex=-1;}\n"
+        "document.querySelector('h1+p').after(list);\n"
+        "function go(step){\n"
+        "let i=parts.indexOf(document.activeElement);\n"
+        "if(i<0)i=parts.filter(h=>h.getBoundingClientRect().top<1)"
+        ".length-(step>0?1:0);\n"
+        "const h=parts[i+step];\n"
+        "if(h){h.focus();h.scrollIntoView();}}\n"
+        "document.addEventListener('keydown',e=>{\n"
+        "if(e.ctrlKey||e.altKey||e.metaKey)return;\n"
+        "if(e.key==='n')go(1);\n"
+        "if(e.key==='p')go(-1);});\n"
+        "function unfold(){\n"
+        "const d=document.getElementById(location.hash.slice(1));\n"
+        "if(!d||d.tagName!=='DETAILS')return;\n"
+        "d.open=true;d.firstElementChild.focus();d.scrollIntoView();}\n"
+        "window.addEventListener('hashchange',unfold);\n"
+        "unfold();\n";
 
 /* Plain text: no character has a meaning to the page. */
 static void escape(FILE *out, const char *text)
@@ -141,7 +178,7 @@ static void put_element(FILE *out, const char *name, const char *text)
 	fprintf(out, "</%s>\n", name);
 }
 
-void html_begin(FILE *out, const char *title, const char *subtitle)
+void html_begin(FILE *out, const char *title, const char *subtitle, int every)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 	      "<meta charset=\"utf-8\">\n"
@@ -153,6 +190,9 @@ void html_begin(FILE *out, const char *title, const char *subtitle)
 	      "<meta name=\"viewport\" content=\"width=device-width, "
 	      "initial-scale=1\">\n",
 	      out);
+	if (every)
+		fprintf(out, "<meta http-equiv=\"refresh\" content=\"%d\">\n",
+		        every);
 	put_element(out, "title", title);
 	fprintf(out, "<style>%s</style>\n</head>\n<body>\n", style);
 	put_element(out, "h1", title);
@@ -163,14 +203,22 @@ void html_end(FILE *out)
 {
 	fprintf(out,
 	        "<footer>commplace. Loads and times are the model's; nothing "
-	        "is measured. A click on the head of a column sorts by "
-	        "it.</footer>\n<script>%s</script>\n</body>\n</html>\n",
+	        "is measured. A click or Enter on the head of a column sorts "
+	        "by it; the keys n and p go to the next and the previous "
+	        "section.</footer>\n<script>%s</script>\n</body>\n</html>\n",
 	        script);
 }
 
 void html_section(FILE *out, const char *heading, const char *text)
 {
-	put_element(out, "h2", heading);
+	fputs("<h2 id=\"", out);
+	for (const char *c = heading; *c; c++)
+		putc(isalnum((unsigned char)*c) ? tolower((unsigned char)*c)
+		                                : '-',
+		     out);
+	fputs("\">", out);
+	put_text(out, heading);
+	fputs("</h2>\n", out);
 	if (text)
 		put_element(out, "p", text);
 }
@@ -199,7 +247,25 @@ void html_cards_end(FILE *out)
 	fputs("</dl>\n", out);
 }
 
-static void put_row(FILE *out, const struct cmd_cells *t, int row)
+/* "17 (50 %), 19 (50 %)" with links to the jobs. */
+static void put_jobs(FILE *out, const char *cell)
+{
+	while (*cell) {
+		size_t digits = strspn(cell, "0123456789");
+		const char *next = strstr(cell, ", ");
+		int rest = next ? (int)(next + 2 - cell) : (int)strlen(cell);
+
+		if (digits)
+			fprintf(out, "<a href=\"#job-%.*s\">%.*s</a>",
+			        (int)digits, cell, (int)digits, cell);
+		for (int i = (int)digits; i < rest; i++)
+			escape(out, (char[]){cell[i], '\0'});
+		cell += rest;
+	}
+}
+
+/* jobs: the column with ids of jobs, -1: none. */
+static void put_row(FILE *out, const struct cmd_cells *t, int row, int jobs)
 {
 	const char *name = row ? "td" : "th";
 
@@ -211,13 +277,15 @@ static void put_row(FILE *out, const struct cmd_cells *t, int row)
 	for (int i = 0; i < t->columns; i++) {
 		fprintf(out, "<%s%s>", name,
 		        t->align[i] == 'r' ? " class=\"r\"" : "");
-		escape(out, t->cell[row * t->columns + i]);
+		(row && i == jobs ? put_jobs : escape)(
+		        out, t->cell[row * t->columns + i]);
 		fprintf(out, "</%s>", name);
 	}
 	fputs("</tr>\n", out);
 }
 
-int html_table(FILE *out, struct cmd_table *table, struct cpl_error *err)
+int html_jobs_table(FILE *out, struct cmd_table *table, int column,
+                    struct cpl_error *err)
 {
 	struct cmd_cells t;
 
@@ -227,13 +295,29 @@ int html_table(FILE *out, struct cmd_table *table, struct cpl_error *err)
 	}
 	fputs("<div class=\"scroll\"><table>\n<thead>", out);
 	for (int row = 0; row < t.rows; row++) {
-		put_row(out, &t, row);
+		put_row(out, &t, row, column);
 		if (!row)
 			fputs("</thead>\n<tbody>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
 	cmd_table_free(table);
 	return 0;
+}
+
+int html_table(FILE *out, struct cmd_table *table, struct cpl_error *err)
+{
+	return html_jobs_table(out, table, -1, err);
+}
+
+void html_job(FILE *out, int64_t id, const char *text)
+{
+	fprintf(out, "<details class=\"job\" id=\"job-%" PRId64 "\">", id);
+	put_element(out, "summary", text);
+}
+
+void html_job_end(FILE *out)
+{
+	fputs("</details>\n", out);
 }
 
 int html_folded(FILE *out, const char *text, struct cmd_table *table,

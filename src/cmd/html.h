@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pages that need nothing but themselves: figures inline, a small style and a
- * script that sorts tables, which a Content-Security-Policy names by their
+ * script that sorts tables, lists the sections and knows a few keys, which a Content-Security-Policy names by their
  * hashes; nothing else may load, run or style. All text is escaped here. Errors
  * of writing show at the stream.
  */
 #ifndef CPL_CMD_HTML_H
 #define CPL_CMD_HTML_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cmd.h"
 
 /* The page up to its first section. Title and subtitle are plain text, as all
- * that follows. */
-void html_begin(FILE *out, const char *title, const char *subtitle);
+ * that follows. A browser loads it anew every so many seconds, 0: never. */
+void html_begin(FILE *out, const char *title, const char *subtitle, int every);
 void html_end(FILE *out);
 
-/* A heading and, unless NULL, a remark on what follows. */
+/* A heading and, unless NULL, a remark on what follows. Its id is the heading in
+ * lower case, with "-" for all but letters and digits; the script makes a list of
+ * them. */
 void html_section(FILE *out, const char *heading, const char *text);
 
 /* Numbers that matter, side by side: between html_cards and html_cards_end. */
@@ -32,6 +35,17 @@ int html_table(FILE *out, struct cmd_table *table, struct cpl_error *err);
 /* The same, folded under a line of text. */
 int html_folded(FILE *out, const char *text, struct cmd_table *table,
                 struct cpl_error *err);
+
+/* The same as html_table, but numbers that begin a cell of that column, or follow
+ * ", " there, are ids of jobs and lead to their parts. */
+int html_jobs_table(FILE *out, struct cmd_table *table, int column,
+                    struct cpl_error *err);
+
+/* What there is to say of a job, folded under a line of text until somebody opens it
+ * or comes for it: its id is "job-ID", so that PAGE#job-17 shows that of job 17. Up to
+ * html_job_end. */
+void html_job(FILE *out, int64_t id, const char *text);
+void html_job_end(FILE *out);
 
 /* A line to read, a section of what to do next (none of n = 0), and a line to
  * copy into a shell. */

@@ -247,3 +247,21 @@ char *cmd_hosts_text(const struct cpl_network *net, const int *node, int n)
 	free(name);
 	return text;
 }
+
+int cmd_rank_hosts(const struct cpl_network *net, const int *node, int n,
+                   int *host, int *rank_host, struct cpl_error *err)
+{
+	int *at = calloc((size_t)net->n_nodes + 1, sizeof(*at)), n_hosts = 0;
+
+	if (!at)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < n; r++) {
+		if (!at[node[r]]) {
+			host[n_hosts] = node[r];
+			at[node[r]] = ++n_hosts;
+		}
+		rank_host[r] = at[node[r]] - 1;
+	}
+	free(at);
+	return n_hosts;
+}

@@ -72,6 +72,25 @@ static int load_signature(struct job_inputs *in, const struct job_options *o,
 	return in->comm ? 0 : -1;
 }
 
+/* What links were measured to carry and the running jobs do not send. */
+static int load_measured(struct job_inputs *in, const char *path,
+                         struct cpl_error *err)
+{
+	const struct cpl_measured_at at = {0};
+	const struct cpl_load *background, *rates = NULL;
+	struct cpl_job_load *rest;
+
+	if (cpl_measured_load(&in->measured, in->net, path, &at, err) ||
+	    cpl_scene_loads(&in->scene, 1, &background, &rates, err))
+		return -1;
+	rest = cpl_measured_rest(&in->measured, in->net, rates, err);
+	if (!rest)
+		return -1;
+	for (int i = 0; i < rest->n_links; i++)
+		in->others += rest->on[i].bytes;
+	return cpl_scene_add(&in->scene, rest, err);
+}
+
 int job_inputs_load(struct job_inputs *in, const struct job_options *o,
                     struct cpl_error *err)
 {
@@ -100,7 +119,9 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 	in->scene.routing = in->routing;
 	if (in->n_running > 0 && !(in->run.seconds > 0))
 		in->scene.load = &in->load;
-	return in->n_running < 0
+	return in->n_running < 0 ||
+	                       (o->measured &&
+	                        load_measured(in, o->measured, err))
 	               ? -1
 	               : cpl_scene_loads(&in->scene, in->run.seconds,
 	                                 &in->background, &in->running, err);
@@ -110,6 +131,7 @@ void job_inputs_free(struct job_inputs *in)
 {
 	cpl_scene_close(&in->scene);
 	cpl_load_free(&in->load);
+	cpl_measured_free(&in->measured);
 	cpl_comm_free(in->comm);
 	cpl_signature_free(in->sig);
 	cpl_network_free(in->net);

@@ -7,13 +7,16 @@
 #define CPL_CMD_JOB_INPUTS_H
 
 #include "cmd.h"
+#include "measured/measured.h"
 #include "scene/scene.h"
+#include "spread.h"
 #include "traffic/workload.h"
 
 /* Texts of options; NULL: the option was not given. */
 struct job_options {
 	const char *network, *signature, *profile_dir;
 	const char *routing, *objective, *running;
+	const char *measured; /* only of `place` */
 };
 
 /* The same as entries of a table of struct cmd_option. */
@@ -35,7 +38,10 @@ struct job_inputs {
 	struct cpl_run_times run;
 	unsigned char *free; /* [n_nodes] hosts without a running job */
 	int n_running;
-	struct cpl_scene scene; /* with the running jobs */
+	struct cpl_scene scene; /* with the running jobs, and with what was
+	                         * measured besides: */
+	struct cpl_measured measured;
+	double others; /* bytes/s of it on all links that are not theirs */
 	struct cpl_load load;   /* their whole runs, for a job without times */
 	/* cpl_scene_loads of it while the job runs. */
 	const struct cpl_load *background, *running;

@@ -160,14 +160,16 @@ int job_traffic_choose(struct job_traffic *job, struct cpl_scene *scene,
                       uint64_t seed, unsigned char *free_nodes,
                       struct cpl_error *err)
 {
-	const struct cpl_placement_request nodes = {.free = free_nodes,
-	                                            .n_nodes_wanted =
-	                                                    job->n_nodes,
-	                                            .seed = seed};
+	struct cpl_placement_request nodes = {.free = free_nodes,
+	                                      .n_nodes_wanted = job->n_nodes,
+	                                      .seed = seed};
 	struct cpl_scene_job what = {.ranks_per_node = job->ranks_per_node};
 	const struct cpl_candidate *chosen;
 	struct cpl_decision decision;
 
+	if (job->sig)
+		cpl_phases_groups(job->sig->phase, job->sig->n_phases,
+		                  &nodes.grid);
 	/* A plain policy is not evaluated twice. */
 	if (cpl_wish_searches(&job->wish)) {
 		if (!job->comm)
@@ -208,15 +210,39 @@ void evaluation_add(struct evaluation *e, const struct cpl_job_sums *job)
 {
 	e->sums.bytes += job->bytes;
 	e->sums.bytes_in_node += job->bytes_in_node;
+	e->sums.bytes_in_domain += job->bytes_in_domain;
 	e->sums.bytes_on_network += job->bytes_on_network;
 	e->sums.hop_bytes += job->hop_bytes;
 	e->sums.max_dilation = fmax(e->sums.max_dilation, job->max_dilation);
+}
+
+int inside_links(const struct cpl_network *net,
+                 struct inside_links link[2 * CPL_INSIDES])
+{
+	static const char *const name[CPL_INSIDES][2] = {
+	        [CPL_INSIDE_NODE] = {"node_out", "node_in"},
+	        [CPL_INSIDE_DOMAIN] = {"domain_out", "domain_in"}};
+	int n = 0;
+
+	for (int k = 0; k < CPL_INSIDES && net->accelerators.per_node; k++)
+		for (int in = 0; in < 2; in++)
+			if (isfinite(net->accelerators.bandwidth[k]))
+				link[n++] = (struct inside_links){
+				        name[k][in], (enum cpl_inside)k, in};
+	return n;
+}
+
+const double *inside_links_of(const struct cpl_load *load,
+                              const struct inside_links *link)
+{
+	return link->in ? load->in[link->kind] : load->out[link->kind];
 }
 
 struct traffic_making {
 	const struct cpl_network *net;
 	const struct cpl_load *load;
 	struct link_stats *stats;
+	struct inside_links inside[2 * CPL_INSIDES];
 	bool failed[LINK_STATS_MAX]; /* memory */
 };
 
@@ -233,6 +259,15 @@ static void make_stats(void *arg, int64_t i, int thread)
 		        cpl_load_stats(net, m->load, class, &s->stats, NULL);
 		return;
 	}
+	if (class > net->n_classes + 1) {
+		const struct inside_links *in =
+		        &m->inside[class - net->n_classes - 2];
+
+		s->name = in->name;
+		m->failed[i] = cpl_load_inside_stats(
+		        net, inside_links_of(m->load, in), &s->stats, NULL);
+		return;
+	}
 	s->name = class == net->n_classes ? "injection" : "ejection";
 	m->failed[i] =
 	        cpl_load_node_stats(net,
@@ -247,7 +282,8 @@ int evaluation_finish(struct evaluation *e, const struct cpl_network *net,
 {
 	struct traffic_making m = {.net = net, .load = load, .stats = e->stats};
 
-	e->n_stats = net->n_classes + 3;
+	e->n_inside = inside_links(net, m.inside);
+	e->n_stats = net->n_classes + 3 + e->n_inside;
 	cpl_traffic_metrics(net, load, NULL, &e->metrics);
 	cpl_parallel(threads, e->n_stats, make_stats, &m);
 	for (int i = 0; i < e->n_stats; i++)
@@ -277,13 +313,13 @@ json_t *class_stats_json(const struct cpl_class_stats *s)
 json_t *evaluation_json(const struct evaluation *e)
 {
 	const struct link_stats *stats = e->stats;
-	json_t *links = json_object();
-	int n = e->n_stats - 2;
+	json_t *links = json_object(), *root;
+	int n = e->n_stats - e->n_inside - 2;
 
 	for (int i = 0; i < n; i++)
 		json_object_set_new(links, stats[i].name,
 		                    class_stats_json(&stats[i].stats));
-	return json_pack(
+	root = json_pack(
 	        "{s:o, s:o, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
 	        "s:f}",
 	        "links", links, stats[n].name,
@@ -298,4 +334,11 @@ json_t *evaluation_json(const struct evaluation *e)
 	        e->metrics.max_injection, "bytes_on_network",
 	        e->sums.bytes_on_network, "bytes_in_node",
 	        e->sums.bytes_in_node);
+	for (int i = n + 2; i < e->n_stats; i++)
+		json_object_set_new(root, stats[i].name,
+		                    class_stats_json(&stats[i].stats));
+	if (e->n_inside)
+		json_object_set_new(root, "bytes_in_domain",
+		                    json_real(e->sums.bytes_in_domain));
+	return root;
 }

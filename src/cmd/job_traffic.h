@@ -107,16 +107,32 @@ int job_traffic_choose(struct job_traffic *job, struct cpl_scene *scene,
 struct cpl_job job_traffic_placed(struct job_traffic *job,
                                   const struct cpl_routing *routing);
 
-/* All links, the classes, then injection and ejection. */
-#define LINK_STATS_MAX (CPL_NETWORK_MAX_CLASSES + 3)
+/* All links, the classes, then injection and ejection, then those of
+ * accelerators. */
+#define LINK_STATS_MAX (CPL_NETWORK_MAX_CLASSES + 3 + 2 * CPL_INSIDES)
 
 struct link_stats {
-	const char *name; /* "all", class name, "injection", "ejection" */
+	const char *name; /* "all", class name, "injection", "ejection",
+	                   * "domain_out" ... */
 	struct cpl_class_stats stats;
 };
 
+/* Links of accelerators as reports name them. */
+struct inside_links {
+	const char *name; /* "node_out", "node_in", "domain_out", "domain_in" */
+	enum cpl_inside kind;
+	bool in;
+};
+
+/* Those that a network has; the number of them. */
+int inside_links(const struct cpl_network *net,
+                 struct inside_links link[2 * CPL_INSIDES]);
+/* The load's values of one. */
+const double *inside_links_of(const struct cpl_load *load,
+                              const struct inside_links *link);
+
 struct evaluation {
-	int n_stats;
+	int n_stats, n_inside; /* the last of stats */
 	struct link_stats stats[LINK_STATS_MAX];
 	struct cpl_metrics metrics; /* with the running jobs */
 	struct cpl_job_sums sums;   /* of these jobs */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cmd.h"
 #include "commplace-config.h"
+#include "doctor.h"
 #include "help.h"
 
 #include <errno.h>
@@ -9,13 +10,17 @@
 #include <string.h>
 
 static const struct cmd *const table[] = {
+	&cmd_bench,
+	&cmd_benefit,
 	&cmd_bind,
 	&cmd_campaign,
 	&cmd_characterize,
 	&cmd_compare,
 	&cmd_config,
+	&cmd_doctor,
 	&cmd_explain,
 	&cmd_features,
+	&cmd_interleave,
 	&cmd_learn,
 	&cmd_map,
 	&cmd_network,
@@ -23,6 +28,7 @@ static const struct cmd *const table[] = {
 	&cmd_predict_time,
 	&cmd_record,
 	&cmd_replay,
+	&cmd_segment,
 	&cmd_signature,
 	&cmd_simulate,
 	&cmd_status,
@@ -69,7 +75,11 @@ int main(int argc, char **argv)
 	 * it with the file's name. */
 	setenv("HWLOC_HIDE_ERRORS", "2", 0);
 	if (argc < 2) {
+		char next[CPL_ERROR_MAX];
+
 		print_help(stderr);
+		doctor_next(next, sizeof(next));
+		fprintf(stderr, "Here: %s.\n", next);
 		return CMD_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {

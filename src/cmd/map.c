@@ -9,19 +9,66 @@
 #include "algorithms.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "graph/contract.h"
 #include "options.h"
 
 struct options {
 	struct job_options job;
 	const char *hosts, *hosts_file, *slots, *algorithm, *compare;
 	const char *output, *rank_weights, *plot;
+	struct map_repair repair;
 	int64_t ranks_per_node, seed; /* ranks_per_node 0: not given */
+	int64_t processes;            /* of a task */
 	int64_t work;                 /* 0: not given */
 	double deadline;              /* seconds, < 0: none */
 	int64_t threads;
 	int format;
-	bool json;
+	bool json, raw;
 };
+
+/* What is wrong with the options; NULL: nothing. */
+static const char *missing_of_map(const struct options *o)
+{
+	if (!o->job.signature)
+		return "--signature is missing";
+	if (o->repair.failed || o->repair.free)
+		return "--failed and --free are for --repair";
+	if (!o->algorithm && !o->compare)
+		return "--algorithm is missing";
+	if (o->algorithm && o->compare)
+		return "--algorithm and --compare exclude each other";
+	if (o->compare && (o->format || o->output || o->plot))
+		return "--compare prints a table, or --json; --format, "
+		       "--plot and -o do not go with it";
+	if (!o->hosts == !o->hosts_file)
+		return "one of --hosts and --hosts-file is needed";
+	if (o->slots && o->ranks_per_node)
+		return "--slots and --ranks-per-node exclude each other";
+	if (o->raw && o->compare)
+		return "--compare shows algorithms as they are; --raw is "
+		       "for --algorithm";
+	if (o->json && o->format != MAP_TABLE && o->format != MAP_JSON)
+		return "--json and --format exclude each other";
+	return NULL;
+}
+
+static const char *missing_of_repair(const struct options *o)
+{
+	if (!o->job.signature)
+		return "--signature is missing";
+	if (!o->repair.failed)
+		return "--repair needs --failed";
+	if (o->algorithm || o->compare || o->hosts || o->hosts_file ||
+	    o->slots || o->ranks_per_node || o->rank_weights || o->raw ||
+	    o->plot)
+		return "--repair takes hosts and ranks from its file; "
+		       "--algorithm, --compare, --hosts, --slots, "
+		       "--ranks-per-node, --rank-weights, --raw and --plot do "
+		       "not go with it";
+	if (o->json && o->format != MAP_TABLE && o->format != MAP_JSON)
+		return "--json and --format exclude each other";
+	return NULL;
+}
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
@@ -33,6 +80,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	                                      [MAP_MACHINEFILE] = "machinefile",
 	                                      [MAP_MPICH] = "mpich",
 	                                      [MAP_SLURM] = "slurm",
+	                                      [MAP_TORCHRUN] = "torchrun",
+	                                      [MAP_RAY] = "ray",
 	                                      NULL};
 	const struct cmd_option table[] = {
 	        JOB_OPTIONS(o->job),
@@ -44,6 +93,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"compare", .text = &o->compare},
 	        {"ranks-per-node", .integer = &o->ranks_per_node, .low = 1,
 	         .high = CPL_SIGNATURE_MAX_RANKS},
+	        {"processes-per-task", .integer = &o->processes, .low = 1,
+	         .high = CPL_SIGNATURE_MAX_RANKS},
+	        {"raw", .flag = &o->raw},
 	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
 	        {"work", .integer = &o->work, .low = 1,
 	         .high = INT64_C(1) << 40},
@@ -51,31 +103,20 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"threads", .integer = &o->threads, .low = 1,
 	         .high = CPL_PARALLEL_MAX},
 	        {"format", .choice = &o->format, .choices = formats},
+	        {"repair", .text = &o->repair.old},
+	        {"failed", .text = &o->repair.failed},
+	        {"free", .text = &o->repair.free},
 	        {"plot", .text = &o->plot},
 	        {"output", .text = &o->output},
 	        {"json", .flag = &o->json},
 	        {0},
 	};
-	const char *missing = NULL;
+	const char *missing;
 	int rc = cmd_options(self, argc, argv, table, CMD_NO_WORDS);
 
 	if (rc)
 		return rc;
-	if (!o->job.signature)
-		missing = "--signature is missing";
-	else if (!o->algorithm && !o->compare)
-		missing = "--algorithm is missing";
-	else if (o->algorithm && o->compare)
-		missing = "--algorithm and --compare exclude each other";
-	else if (o->compare && (o->format || o->output || o->plot))
-		missing = "--compare prints a table, or --json; --format, "
-		          "--plot and -o do not go with it";
-	else if (!o->hosts == !o->hosts_file)
-		missing = "one of --hosts and --hosts-file is needed";
-	else if (o->slots && o->ranks_per_node)
-		missing = "--slots and --ranks-per-node exclude each other";
-	else if (o->json && o->format != MAP_TABLE && o->format != MAP_JSON)
-		missing = "--json and --format exclude each other";
+	missing = o->repair.old ? missing_of_repair(o) : missing_of_map(o);
 	if (missing)
 		return cmd_usage(self, "%s", missing);
 	if (o->json)
@@ -173,6 +214,7 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .host = m->host,
 	        .slots = m->slots,
 	        .weight = m->weight,
+	        .grid = m->grid,
 	        .option = o->algorithm ? cpl_mapper_option(o->algorithm) : NULL,
 	        .background = in->background,
 	        .rates = in->running,
@@ -185,8 +227,45 @@ static int make_request(const struct options *o, const struct job_inputs *in,
 	        .expired_arg = budget,
 	        .seconds = o->deadline >= 0 ? o->deadline : 0,
 	        .threads = (int)o->threads,
+	        .raw = o->raw,
 	};
 	budget->seconds = o->deadline;
+	return 0;
+}
+
+/* Tasks are ranks from here on, each with so many consecutive ones of the
+ * signature. */
+static int make_tasks(const struct options *o, struct job_inputs *in,
+                      struct mapped *m, struct cpl_error *err)
+{
+	int each = m->processes = (int)o->processes, ranks = in->comm->ranks;
+	struct cpl_rank_grid grid;
+	struct cpl_comm *tasks;
+	int *task;
+
+	if (cpl_phases_groups(in->sig->phase, in->sig->n_phases, &grid) &&
+	    cpl_rank_grid_contract(&grid, each, &m->groups))
+		m->grid = &m->groups;
+	if (each == 1)
+		return 0;
+	if (ranks % each)
+		return cpl_fail(err,
+		                "--processes-per-task %d: the signature's %d "
+		                "ranks are no multiple",
+		                each, ranks);
+	task = malloc((size_t)ranks * sizeof(*task));
+	for (int r = 0; task && r < ranks; r++)
+		task[r] = r / each;
+	tasks = task ? cpl_comm_contract(in->comm, task, ranks / each,
+	                                 CPL_CONTRACT_INSIDE, err)
+	             : NULL;
+	if (!task)
+		cpl_fail_memory(err);
+	free(task);
+	if (!tasks)
+		return -1;
+	cpl_comm_free(in->comm);
+	in->comm = tasks;
 	return 0;
 }
 
@@ -223,11 +302,23 @@ static int compare(const struct cmd *self, const struct options *o,
 	                   m->request.expired ? start_budget : NULL);
 }
 
+static int repair(const struct cmd *self, const struct options *o,
+                  const struct job_inputs *in, struct mapped *m)
+{
+	struct map_repair how = o->repair;
+
+	how.format = (enum map_format)o->format;
+	how.output = o->output;
+	m->request.seed = (uint64_t)o->seed;
+	return map_repair(self, &how, in, m);
+}
+
 static int run_map(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {
 	        .seed = 1,
 	        .deadline = -1,
+	        .processes = 1,
 	        .threads = cpl_parallel_cpus(),
 	};
 	struct cpl_error err = {""};
@@ -237,8 +328,11 @@ static int run_map(const struct cmd *self, int argc, char **argv)
 
 	if (rc)
 		return rc;
-	if (job_inputs_load(&in, &o.job, &err))
+	if (job_inputs_load(&in, &o.job, &err) ||
+	    make_tasks(&o, &in, &m, &err))
 		rc = cmd_fail(self, &err);
+	else if (o.repair.old)
+		rc = repair(self, &o, &in, &m);
 	else if (o.compare)
 		rc = compare(self, &o, &in, &m);
 	else if (map(&o, &in, &m, &err) ||

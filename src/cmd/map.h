@@ -15,6 +15,8 @@ enum map_format {
 	MAP_MACHINEFILE,
 	MAP_MPICH,
 	MAP_SLURM,
+	MAP_TORCHRUN,
+	MAP_RAY,
 };
 
 /* A layout, with all that its output says. */
@@ -24,8 +26,11 @@ struct mapped {
 	int *host;   /* [n_hosts] node ids */
 	int *slots;  /* [n_hosts] */
 	int *weight; /* [ranks] or NULL */
+	struct cpl_rank_grid groups;
+	const struct cpl_rank_grid *grid; /* of groups, or NULL: not known */
 	struct cpl_map_request request;
 	struct cpl_map_result result;
+	int processes; /* of each rank, a task where it is more than 1 */
 	double seconds;
 };
 
@@ -36,6 +41,29 @@ struct mapped {
 int map_write(const struct cmd *self, enum map_format format,
               const char *output, const struct job_inputs *in,
               const struct mapped *m);
+
+/* Write an object to that file, or print it (NULL). Takes the reference. Returns an
+ * exit code. */
+int map_write_json(const struct cmd *self, json_t *root, const char *output);
+
+/* What launchers of frameworks read, format MAP_TORCHRUN or MAP_RAY. 0, or -1 with
+ * err (memory; a layout that torchrun cannot have). */
+int map_write_framework(FILE *to, enum map_format format,
+                        const struct job_inputs *in, const struct mapped *m,
+                        struct cpl_error *err);
+
+/* --repair: texts of options. */
+struct map_repair {
+	const char *old, *failed, *free; /* free NULL: all others */
+	enum map_format format;
+	const char *output;
+};
+
+/* Reads the layout `old` into m, whose request has the seed, gives the ranks of
+ * failed hosts other ones, and prints it with what that costs beside a fresh plan.
+ * Returns an exit code. */
+int map_repair(const struct cmd *self, const struct map_repair *how,
+               const struct job_inputs *in, struct mapped *m);
 
 /* --rank-weights: one whole number a line, # comments, as many as ranks. NULL
  * with err naming file and line. Free it. */

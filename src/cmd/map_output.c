@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "graph/members.h"
 #include "mapping/rank_order.h"
+#include "spread.h"
 
 struct weights {
 	int *weight, n, ranks;
@@ -55,6 +56,37 @@ static const char *host_of(const struct job_inputs *in, const struct mapped *m,
 	return in->net->node_name[m->host[m->result.rank_host[rank]]];
 }
 
+/* The hosts of ranks in block order. */
+static void list_blocks(const struct mapped *m, int ranks, int *host)
+{
+	for (int h = 0, r = 0; h < m->n_hosts; h++)
+		for (int k = 0; k < m->slots[h] && r < ranks; k++)
+			host[r++] = h;
+}
+
+/* The spread of groups in block order and in the result; NULL, which is left out:
+ * groups are not known, or ranks have weights. */
+static json_t *groups_json(const struct job_inputs *in, const struct mapped *m)
+{
+	struct spread before, after;
+	int ranks = in->comm->ranks, rc;
+	int *first = malloc((size_t)ranks * sizeof(*first));
+
+	rc = !m->grid || m->weight || !first;
+	if (!rc)
+		list_blocks(m, ranks, first);
+	rc = rc ||
+	     spread_measure(in->net, m->grid, m->host, first, 0, &before,
+	                    NULL) ||
+	     spread_measure(in->net, m->grid, m->host, m->result.rank_host, 0,
+	                    &after, NULL);
+	free(first);
+	return rc ? NULL
+	          : json_pack("{s:o, s:o}", "before",
+	                      spread_json(in->net, &before), "after",
+	                      spread_json(in->net, &after));
+}
+
 static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 {
 	const struct cpl_map_result *r = &m->result;
@@ -63,7 +95,7 @@ static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 	for (int i = 0; i < in->comm->ranks; i++)
 		json_array_append_new(ranks, json_string(host_of(in, m, i)));
 	root = json_pack(
-	        "{s:s, s:b, s:s, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:f}",
+	        "{s:s, s:b, s:s, s:s, s:o, s:o, s:o, s:{s:o, s:o}, s:f, s:o*}",
 	        "algorithm", m->algorithm, "kept_default", r->kept_default,
 	        "objective", cpl_objective_name(in->objective), "routing",
 	        in->routing->name, "hosts",
@@ -72,16 +104,20 @@ static json_t *to_json(const struct job_inputs *in, const struct mapped *m)
 	        "metrics", "before",
 	        job_metrics_json(&r->before, &r->sums_before), "after",
 	        job_metrics_json(&r->after, &r->sums_after), "seconds",
-	        m->seconds);
+	        m->seconds, "spread", groups_json(in, m));
+	if (m->processes > 1)
+		json_object_set_new(root, "processes_per_task",
+		                    json_integer(m->processes));
 	if (m->weight)
 		json_object_set_new(root, "weights",
 		                    cpl_json_ints(m->weight, in->comm->ranks));
 	return root;
 }
 
-/* What a launcher reads. -1 when memory is out. */
+/* What a launcher reads. -1 with err. */
 static int write_format(FILE *to, enum map_format format,
-                        const struct job_inputs *in, const struct mapped *m)
+                        const struct job_inputs *in, const struct mapped *m,
+                        struct cpl_error *err)
 {
 	static const enum cpl_rank_file file[] = {
 	        [MAP_HOSTFILE] = CPL_RANK_HOSTFILE,
@@ -99,15 +135,17 @@ static int write_format(FILE *to, enum map_format format,
 		fprintf(to, "\n");
 		return 0;
 	}
+	if (format == MAP_TORCHRUN || format == MAP_RAY)
+		return map_write_framework(to, format, in, m, err);
 	name = malloc(((size_t)m->n_hosts + 1) * sizeof(*name));
 	if (!name)
-		return -1;
+		return cpl_fail_memory(err);
 	for (int h = 0; h < m->n_hosts; h++)
 		name[h] = in->net->node_name[m->host[h]];
 	rc = cpl_rank_file_write(to, file[format], name, m->n_hosts,
 	                         m->result.rank_host, ranks, m->weight);
 	free(name);
-	return rc;
+	return rc ? cpl_fail_memory(err) : 0;
 }
 
 /* The ranks of each host. -1 when memory is out, else an exit code. */
@@ -184,6 +222,19 @@ static int print_table(const struct cmd *self, const struct job_inputs *in,
 	return CMD_OK;
 }
 
+int map_write_json(const struct cmd *self, json_t *root, const char *output)
+{
+	struct cpl_error err = {""};
+	int rc;
+
+	if (!output)
+		return cmd_print_json(self, root);
+	rc = root ? cpl_json_write_atomic(root, output, 0644, &err)
+	          : cpl_fail_memory(&err);
+	json_decref(root);
+	return rc ? cmd_fail(self, &err) : CMD_OK;
+}
+
 int map_write(const struct cmd *self, enum map_format format,
               const char *output, const struct job_inputs *in,
               const struct mapped *m)
@@ -193,23 +244,15 @@ int map_write(const struct cmd *self, enum map_format format,
 
 	if (format == MAP_TABLE)
 		return print_table(self, in, m);
-	if (format == MAP_JSON && !output)
-		return cmd_print_json(self, to_json(in, m));
-	if (format == MAP_JSON) {
-		json_t *root = to_json(in, m);
-		int rc = root ? cpl_json_write_atomic(root, output, 0644, &err)
-		              : cpl_fail_memory(&err);
-
-		json_decref(root);
-		return rc ? cmd_fail(self, &err) : CMD_OK;
-	}
+	if (format == MAP_JSON)
+		return map_write_json(self, to_json(in, m), output);
 	if (output && !(writer = cpl_file_open_atomic(output, &err)))
 		return cmd_fail(self, &err);
 	if (write_format(output ? cpl_file_stream(writer) : stdout, format, in,
-	                 m)) {
+	                 m, &err)) {
 		if (output)
 			cpl_file_abandon(writer);
-		return cmd_failf(self, "out of memory");
+		return cmd_fail(self, &err);
 	}
 	if (output && cpl_file_commit(writer, 0644, &err))
 		return cmd_fail(self, &err);

@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,12 @@
 #include "base/file.h"
 #include "base/gunzip.h"
 #include "base/json.h"
+#include "network/export.h"
 #include "network_against.h"
 #include "network/reader/reader.h"
 #include "network/type.h"
 #include "network_cost.h"
+#include "network_links.h"
 #include "options.h"
 #include "routing/routing.h"
 
@@ -24,14 +27,63 @@
 #define MAX_RATES CPL_NETWORK_MAX_CLASSES
 
 struct options {
-	const char *path;
+	const char *path, *network;
 	const char *format, *output, *name, *routes, *nodes;
 	const char *slurm_nodes, *slurm_topology, *pattern, *roles;
 	const char *topology;
 	int64_t nodes_per_router;
 	struct network_prices prices;
-	bool import, cost, json, against;
+	bool import, export, links, cost, json, against;
 };
+
+/* export: in which format, and what of the two topologies; or a wrong usage. */
+static int export_options(const struct cmd *self, const struct options *o,
+                          enum cpl_export_format *format,
+                          enum cpl_export_what *what)
+{
+	static const char *const name[] = {
+	        [CPL_EXPORT_CONF] = "topology-conf",
+	        [CPL_EXPORT_YAML] = "topology-yaml",
+	        [CPL_EXPORT_TOPOGRAPH] = "topograph"};
+	const size_t n = sizeof(name) / sizeof(*name);
+	size_t i = 0;
+
+	while (i < n && o->format && strcmp(o->format, name[i]))
+		i++;
+	*format = (enum cpl_export_format)i;
+	*what = !o->topology ? CPL_EXPORT_ALL
+	        : !strcmp(o->topology, "block") ? CPL_EXPORT_BLOCK
+	                                        : CPL_EXPORT_TREE;
+	if (!o->format || i == n)
+		return cmd_usage(self, "export: --format must be topology-conf, "
+		                       "topology-yaml or topograph");
+	if (o->topology && *format == CPL_EXPORT_TOPOGRAPH)
+		return cmd_usage(self, "export: --topology is for "
+		                       "topology-conf and topology-yaml");
+	if (!o->output)
+		return cmd_usage(self, "export: -o is missing");
+	if (o->topology && strcmp(o->topology, "tree") &&
+	    strcmp(o->topology, "block"))
+		return cmd_usage(self, "export: --topology must be tree or "
+		                       "block");
+	if (o->name || o->routes || o->nodes || o->nodes_per_router ||
+	    o->pattern || o->roles || o->json || o->against ||
+	    o->slurm_nodes || o->slurm_topology || o->prices.given)
+		return cmd_usage(self, "export takes --format, --topology and "
+		                       "-o only");
+	return CMD_OK;
+}
+
+static int links_options(const struct cmd *self, const struct options *o)
+{
+	return o->format || o->output || o->name || o->routes || o->nodes ||
+	                       o->nodes_per_router || o->pattern || o->roles ||
+	                       o->topology || o->json || o->against ||
+	                       o->slurm_nodes || o->slurm_topology ||
+	                       o->prices.given
+	               ? cmd_usage(self, "links takes --network only")
+	               : CMD_OK;
+}
 
 static int check_options(const struct cmd *self, const struct options *o)
 {
@@ -94,6 +146,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
 {
 	const struct cmd_option table[] = {
+	        {"network", .text = &o->network},
 	        {"format", .text = &o->format},
 	        {"output", .text = &o->output},
 	        {"name", .text = &o->name},
@@ -120,23 +173,32 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	if (rc)
 		return rc;
 	if (optind == argc)
-		return cmd_usage(
-		        self, "what to do? use `check FILE`, `cost FILE` or "
-		              "`import FILE`");
+		return cmd_usage(self,
+		                 "what to do? use `check FILE`, `cost FILE`, "
+		                 "`links FILE`, `import FILE` or `export FILE`");
 	what = argv[optind];
 	o->import = !strcmp(what, "import");
 	o->cost = !strcmp(what, "cost");
-	if (!o->import && !o->cost && strcmp(what, "check"))
+	o->export = !strcmp(what, "export");
+	o->links = !strcmp(what, "links");
+	if (!o->import && !o->export && !o->cost && !o->links &&
+	    strcmp(what, "check"))
 		return cmd_usage(self,
 		                 "'%.60s' is unknown; use `check FILE`, `cost "
-		                 "FILE` or `import FILE`",
+		                 "FILE`, `links FILE`, `import FILE` or "
+		                 "`export FILE`",
 		                 what);
-	if (optind + 1 == argc)
+	if (o->network && (!o->links || optind + 1 < argc))
+		return cmd_usage(self, "--network is for links, in place of "
+		                       "the file");
+	if (optind + 1 == argc && !o->network)
 		return cmd_usage(self, "%s: which file?", what);
 	if (optind + 2 < argc)
 		return cmd_usage(self, "%s: one file at a time", what);
-	o->path = argv[optind + 1];
-	return check_options(self, o);
+	o->path = o->network ? o->network : argv[optind + 1];
+	if (o->links)
+		return links_options(self, o);
+	return o->export ? CMD_OK : check_options(self, o);
 }
 
 static double port_rate(const struct cpl_network *net, int node, int port)
@@ -166,6 +228,47 @@ static json_t *ports_json(const struct cpl_network *net)
 	                 bandwidth);
 }
 
+static json_t *accelerators_json(const struct cpl_network *net)
+{
+	const struct cpl_accelerators *a = &net->accelerators;
+	json_t *out;
+
+	if (!a->per_node)
+		return NULL;
+	out = json_pack("{s:i, s:i, s:b}", "per_node", a->per_node, "domains",
+	                a->n_domains, "pxn", a->pxn);
+	if (isfinite(a->bandwidth[CPL_INSIDE_NODE]))
+		json_object_set_new(
+		        out, "node_bandwidth",
+		        json_real(a->bandwidth[CPL_INSIDE_NODE]));
+	if (isfinite(a->bandwidth[CPL_INSIDE_DOMAIN]))
+		json_object_set_new(
+		        out, "domain_bandwidth",
+		        json_real(a->bandwidth[CPL_INSIDE_DOMAIN]));
+	return out;
+}
+
+static void list_accelerators(const struct cpl_network *net,
+                              struct cmd_table *table)
+{
+	const struct cpl_accelerators *a = &net->accelerators;
+	int64_t n = (int64_t)cpl_network_hosts(net) * a->per_node, joined = 0;
+
+	for (int i = 0; i < net->n_nodes && a->domain_of; i++)
+		joined += a->domain_of[i] >= 0 ? a->per_node : 0;
+	if (a->per_node && isfinite(a->bandwidth[CPL_INSIDE_NODE]))
+		cmd_table_row(table,
+		              "node|%" PRId64
+		              "|%g|and back, %d accelerators a node",
+		              n, a->bandwidth[CPL_INSIDE_NODE], a->per_node);
+	if (a->domain_of)
+		cmd_table_row(table,
+		              "domain|%" PRId64
+		              "|%g|and back, of accelerators in %d domains",
+		              joined, a->bandwidth[CPL_INSIDE_DOMAIN],
+		              a->n_domains);
+}
+
 static int print_json(const struct cmd *self, const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
@@ -188,14 +291,15 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	return cmd_print_json(
 	        self,
 	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:s, "
-	                  "s:s?, s:s?}",
+	                  "s:s?, s:s?, s:o*}",
 	                  "name", net->name, "type", net->type->name, "shape",
 	                  net->type->sizes(net), "routers", net->n_routers,
 	                  "nodes", cpl_network_hosts(net), "nodes_per_router",
 	                  net->nodes_per_router, "ports", ports_json(net),
 	                  "links", links, "bandwidth", bandwidth, "routing",
 	                  routing->name, "routing_stated", net->routing, "doubt",
-	                  doubtful ? doubt.text : NULL));
+	                  doubtful ? doubt.text : NULL, "accelerators",
+	                  accelerators_json(net)));
 }
 
 /* A row for each bandwidth that nodes have at a port, from the first node on. */
@@ -256,6 +360,7 @@ static int print_text(const struct cpl_network *net,
 	}
 	for (int p = 0; p < net->n_ports; p++)
 		list_port(net, p, table);
+	list_accelerators(net, table);
 	if (cmd_table_print(table))
 		return CMD_FAILED;
 	if (cpl_network_doubt_bandwidths(net, &doubt))
@@ -396,6 +501,44 @@ out:
 	return rc;
 }
 
+static int export(const struct cmd *self, const struct options *o)
+{
+	enum cpl_export_what what;
+	struct cpl_error err = {""};
+	struct cpl_network *net;
+	size_t length;
+	char *text;
+	enum cpl_export_format format;
+	int rc = export_options(self, o, &format, &what);
+
+	if (rc)
+		return rc;
+	net = cpl_network_load(o->path, &err);
+	if (!net)
+		return cmd_fail(self, &err);
+	text = cpl_network_export(net, format, what, &length, &err);
+	cpl_network_free(net);
+	if (!text)
+		return cmd_failf(self, "%s: %s", o->path, err.text);
+	rc = cpl_file_write_atomic(o->output, text, length, 0644, &err)
+	             ? cmd_fail(self, &err)
+	             : CMD_OK;
+	free(text);
+	return rc;
+}
+
+static int print_links(const struct cmd *self, const struct options *o)
+{
+	struct cpl_error err = {""};
+	struct cpl_network *net = cpl_network_load(o->path, &err);
+
+	if (!net)
+		return cmd_fail(self, &err);
+	network_write_links(net, NULL, stdout);
+	cpl_network_free(net);
+	return CMD_OK;
+}
+
 static int run_network(const struct cmd *self, int argc, char **argv)
 {
 	struct options o = {.path = NULL};
@@ -406,6 +549,10 @@ static int run_network(const struct cmd *self, int argc, char **argv)
 		return rc;
 	if (o.cost)
 		return network_cost(self, o.path, &o.prices, o.json);
+	if (o.export)
+		return export(self, &o);
+	if (o.links)
+		return print_links(self, &o);
 	if (!o.import)
 		return check(self, &o);
 	return import(&o, &err) ? cmd_fail(self, &err) : CMD_OK;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "network/against.h"
 #include "slurm_shell.h"
 
 /* What scontrol may print: of each node some thousand characters. */
@@ -202,27 +201,43 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	                  "switches", switches_json(net, view, a)));
 }
 
+int network_compare(const struct cpl_network *net,
+                    const struct network_against *o,
+                    struct network_compared *out, struct cpl_error *err)
+{
+	*out = (struct network_compared){.view = {.n_leaves = 0}};
+	return read_nodes(o, &out->view, err) ||
+	                       read_topology(o, &out->view, err) ||
+	                       cpl_network_against(net, &out->view,
+	                                           &out->against, err)
+	               ? -1
+	               : 0;
+}
+
+void network_compared_release(struct network_compared *c)
+{
+	cpl_against_free(&c->against);
+	cpl_slurm_view_free(&c->view);
+}
+
 int network_against_slurm(const struct cmd *self,
                           const struct cpl_network *net,
                           const struct network_against *o)
 {
-	struct cpl_slurm_view view = {.n_leaves = 0};
-	struct cpl_against a = {.level = NULL};
+	struct network_compared c;
 	struct cpl_error err = {""};
 	int rc;
 
-	if (read_nodes(o, &view, &err) || read_topology(o, &view, &err) ||
-	    cpl_network_against(net, &view, &a, &err))
+	if (network_compare(net, o, &c, &err))
 		rc = cmd_fail(self, &err);
 	else if (o->json)
-		rc = print_json(self, net, &view, &a);
-	else if (print_text(net, &view, &a))
+		rc = print_json(self, net, &c.view, &c.against);
+	else if (print_text(net, &c.view, &c.against))
 		rc = cmd_failf(self, "out of memory");
 	else
 		rc = CMD_OK;
-	if (rc == CMD_OK && cpl_against_differs(&a))
+	if (rc == CMD_OK && cpl_against_differs(&c.against))
 		rc = cmd_failf(self, "%s: is not what Slurm shows", o->path);
-	cpl_against_free(&a);
-	cpl_slurm_view_free(&view);
+	network_compared_release(&c);
 	return rc;
 }

@@ -2,6 +2,9 @@
 #include "commplace-config.h"
 #include "cmd.h"
 #include "options.h"
+#include "record.h"
+#include "record_command.h"
+#include "record_nccl.h"
 #include "signature/phases/phases.h"
 #include "signature/signature.h"
 
@@ -9,42 +12,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LIBRARY "libcommplace-record.so"
-
-struct options {
-	const char *output, *name, *application, *library, *events;
-	bool phases, json;
-	char **command; /* NULL-terminated */
-};
-
-/* Files of one run. */
-struct paths {
-	char target[PATH_MAX];  /* the signature, absolute */
-	char fresh[PATH_MAX];   /* beside it: what this run writes */
-	char events[PATH_MAX];  /* --events, absolute; else the target */
-	char fresh_events[PATH_MAX + 32]; /* beside it */
-	char partial[PATH_MAX + 16]; /* for what a run that broke off counted */
-	char library[PATH_MAX]; /* absolute */
-	char name[CPL_PROFILE_NAME_MAX + 1];
-};
-
-/* Handed to the processes; mpirun passes on only what it is told to. */
-static const char *const passed[] = {"LD_PRELOAD", "COMMPLACE_RECORD_OUT",
-                                     "COMMPLACE_RECORD_EVENTS",
-                                     "COMMPLACE_RECORD_PARTS",
-                                     "COMMPLACE_RECORD_NAME",
-                                     "COMMPLACE_RECORD_APPLICATION"};
-enum { N_PASSED = sizeof(passed) / sizeof(*passed) };
 
 /* Make the path of a file to write, which this option names, absolute. */
 static int make_absolute(const char *option, const char *what,
@@ -94,7 +70,7 @@ static int try_to_write(const char *option, const char *file,
 	return 0;
 }
 
-static int make_target(const struct options *o, struct paths *p,
+static int make_target(const struct record_options *o, struct record_paths *p,
                        struct cpl_error *err)
 {
 	size_t n;
@@ -114,6 +90,7 @@ static int make_target(const struct options *o, struct paths *p,
 	snprintf(p->fresh_events, sizeof(p->fresh_events),
 	         "%.*s.record-%ld.events", PATH_MAX - 32, p->events,
 	         (long)getpid());
+	snprintf(p->nccl, sizeof(p->nccl), "%s.nccl", p->fresh);
 	n = strlen(p->target);
 	if (n > 5 && !strcmp(p->target + n - 5, ".json"))
 		n -= 5;
@@ -126,7 +103,7 @@ static int make_target(const struct options *o, struct paths *p,
 	return 0;
 }
 
-static int make_name(const struct options *o, struct paths *p,
+static int make_name(const struct record_options *o, struct record_paths *p,
                      struct cpl_error *err)
 {
 	const char *base = strrchr(p->target, '/') + 1;
@@ -153,22 +130,35 @@ static int make_name(const struct options *o, struct paths *p,
 	return 0;
 }
 
+/* The folders of this program in which libraries may be: in a build tree libtool
+ * has them below it, or it below a wrapper. */
+static void find_own(struct record_paths *p)
+{
+	char self[PATH_MAX], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	/* Without /proc those of installed files are looked at again. */
+	if (n <= 0)
+		n = snprintf(self, sizeof(self), CPL_PKGLIBDIR "/");
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	snprintf(p->own[0], sizeof(p->own[0]), "%s/.libs", self);
+	snprintf(p->own[1], sizeof(p->own[1]), "%s", self);
+}
+
 /* In the build tree, also below libtool's wrapper, else as installed. */
-static int find_library(const struct options *o, struct paths *p,
+static int find_library(const struct record_options *o, struct record_paths *p,
                         struct cpl_error *err)
 {
-	static const char *const beside[] = {"/.libs/" LIBRARY, "/" LIBRARY};
-	char self[PATH_MAX], candidate[PATH_MAX];
+	char candidate[PATH_MAX];
 	void *handle;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	const char *found = o->library ? o->library : CPL_PKGLIBDIR "/" LIBRARY;
 
-	self[n > 0 ? n : 0] = '\0';
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = '\0';
-	for (int i = 0; i < 2 && n > 0 && !o->library; i++) {
-		if (snprintf(candidate, sizeof(candidate), "%s%s", self,
-		             beside[i]) < (int)sizeof(candidate) &&
+	for (int i = 0; i < RECORD_OWN_FOLDERS && !o->library; i++) {
+		if (snprintf(candidate, sizeof(candidate), "%s/" LIBRARY,
+		             p->own[i]) < (int)sizeof(candidate) &&
 		    !access(candidate, R_OK)) {
 			found = candidate;
 			break;
@@ -198,145 +188,6 @@ static int find_library(const struct options *o, struct paths *p,
 	return 0;
 }
 
-/* Whether a program of that name is Open MPI's: MPICH's mpirun has no -x. */
-static bool is_open_mpi(const char *program)
-{
-	static const char *const names[] = {"mpirun", "mpiexec", "orterun",
-	                                    "prterun"};
-	const char *base = cpl_path_base(program);
-	char *const argv[] = {(char *)program, (char *)"--version", NULL};
-	posix_spawn_file_actions_t actions;
-	char text[4096];
-	size_t n = 0;
-	ssize_t got;
-	int fd[2];
-	pid_t pid;
-	bool known = false;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		known |= !strcmp(base, names[i]);
-	if (!known || pipe2(fd, O_CLOEXEC))
-		return false;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, fd[1], 1);
-	posix_spawn_file_actions_adddup2(&actions, fd[1], 2);
-	known = !posix_spawnp(&pid, program, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fd[1]);
-	while (known && n < sizeof(text) - 1 &&
-	       (got = read(fd[0], text + n, sizeof(text) - 1 - n)) > 0)
-		n += (size_t)got;
-	close(fd[0]);
-	if (!known)
-		return false;
-	waitpid(pid, NULL, 0);
-	text[n] = '\0';
-	return strstr(text, "Open MPI") || strstr(text, "OpenRTE") ||
-	       strstr(text, "Open-MPI") || strstr(text, "PRRTE");
-}
-
-/*
- * The command with "-x NAME" of what must be passed on, at the beginning of
- * each part of an MPMD command. The caller frees the array only.
- */
-static char **make_command(const struct options *o, struct cpl_error *err)
-{
-	bool insert = is_open_mpi(o->command[0]), at_start = false;
-	size_t n = 0, parts = 1, to = 0;
-	char **out;
-
-	for (; o->command[n]; n++)
-		parts += !strcmp(o->command[n], ":");
-	out = malloc(sizeof(*out) * (n + 1 + parts * 2 * N_PASSED));
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	for (size_t i = 0; i < n; i++) {
-		out[to++] = o->command[i];
-		at_start = !i || !strcmp(o->command[i], ":");
-		for (int v = 0; v < N_PASSED && insert && at_start; v++) {
-			if (!getenv(passed[v]))
-				continue;
-			out[to++] = (char *)"-x";
-			out[to++] = (char *)passed[v];
-		}
-	}
-	out[to] = NULL;
-	return out;
-}
-
-static int set_environment(const struct options *o, const struct paths *p,
-                           struct cpl_error *err)
-{
-	const char *before = getenv("LD_PRELOAD");
-	char *preload = NULL;
-	int rc;
-
-	if (asprintf(&preload, "%s%s%s", p->library,
-	             before && *before ? ":" : "", before ? before : "") < 0)
-		return cpl_fail_memory(err);
-	rc = setenv("LD_PRELOAD", preload, 1) ||
-	     setenv("COMMPLACE_RECORD_OUT", p->fresh, 1) ||
-	     setenv("COMMPLACE_RECORD_PARTS", "1", 1) ||
-	     setenv("COMMPLACE_RECORD_NAME", p->name, 1) ||
-	     (o->events || o->phases
-	              ? setenv("COMMPLACE_RECORD_EVENTS", p->fresh_events, 1)
-	              : unsetenv("COMMPLACE_RECORD_EVENTS")) ||
-	     (o->application ? setenv("COMMPLACE_RECORD_APPLICATION",
-	                              o->application, 1)
-	                     : unsetenv("COMMPLACE_RECORD_APPLICATION"));
-	free(preload);
-	return rc ? cpl_fail_memory(err) : 0;
-}
-
-/*
- * Run to the end. The keyboard's signals are the command's to handle. Returns
- * its exit code, 128 + N for signal N, or -1 with err.
- */
-static int run_command(const struct options *o, char **command,
-                       struct cpl_error *err)
-{
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t restored;
-	int status, rc;
-	pid_t pid;
-
-	sigaction(SIGINT, &ignore, &old_int);
-	sigaction(SIGQUIT, &ignore, &old_quit);
-	sigemptyset(&restored);
-	if (old_int.sa_handler != SIG_IGN)
-		sigaddset(&restored, SIGINT);
-	if (old_quit.sa_handler != SIG_IGN)
-		sigaddset(&restored, SIGQUIT);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &restored);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	posix_spawn_file_actions_init(&actions);
-	if (o->json) /* stdout is for the one object */
-		posix_spawn_file_actions_adddup2(&actions, 2, 1);
-	fflush(stdout);
-	rc = posix_spawnp(&pid, command[0], &actions, &attributes, command,
-	                  environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	if (rc)
-		rc = cpl_fail(err, "cannot run %s: %s", command[0],
-		              strerror(rc));
-	else if (waitpid(pid, &status, 0) < 0)
-		rc = cpl_fail(err, "lost %s: %s", command[0], strerror(errno));
-	else if (WIFSIGNALED(status))
-		rc = 128 + WTERMSIG(status);
-	else
-		rc = WEXITSTATUS(status);
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGQUIT, &old_quit, NULL);
-	return rc;
-}
-
 /* Files FRESH and a suffix, in no order, for globfree. 0, or -1: none. */
 static int find_fresh(const char *fresh, const char *suffix, glob_t *found)
 {
@@ -354,13 +205,14 @@ static int find_fresh(const char *fresh, const char *suffix, glob_t *found)
 
 /* Remove what an interrupted run left, too: the recorder writes FRESH.PID.tmp,
  * the same for the events, and FRESH.rankN. */
-static void remove_fresh(const struct paths *p)
+static void remove_fresh(const struct record_paths *p)
 {
 	const char *const left[][2] = {{p->fresh, ".*.tmp"},
 	                               {p->fresh, ".rank*"},
 	                               {p->fresh_events, ".*.tmp"}};
 	glob_t found;
 
+	cmd_nccl_remove(p->nccl);
 	unlink(p->fresh);
 	unlink(p->fresh_events);
 	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++) {
@@ -392,8 +244,8 @@ static struct cpl_signature *phases_of(const struct cpl_run_events *events,
  * target stays as it is. True: there was something, and a message says so after
  * `how` the command ended.
  */
-static bool keep_partials(const struct cmd *self, const struct options *o,
-                       const struct paths *p, const char *how)
+static bool keep_partials(const struct cmd *self, const struct record_options *o,
+                       const struct record_paths *p, const char *how)
 {
 	struct cpl_error err = {""};
 	struct cpl_signature *sig = NULL;
@@ -425,7 +277,7 @@ static bool keep_partials(const struct cmd *self, const struct options *o,
 
 /* --phases and --events, of a run that ended well: the phases take the place of
  * FRESH. 0, or -1 with err. */
-static int take_events(const struct options *o, const struct paths *p,
+static int take_events(const struct record_options *o, const struct record_paths *p,
                        struct cpl_error *err)
 {
 	const char *const path[] = {p->fresh_events};
@@ -445,8 +297,8 @@ static int take_events(const struct options *o, const struct paths *p,
 	return rc;
 }
 
-static int print_summary(const struct cmd *self, const struct options *o,
-                         const struct paths *p, const struct cpl_signature *sig)
+static int print_summary(const struct cmd *self, const struct record_options *o,
+                         const struct record_paths *p, const struct cpl_signature *sig)
 {
 	double bytes = 0, messages = 0, time = 0;
 	struct cpl_error err = {""};
@@ -475,27 +327,129 @@ static int print_summary(const struct cmd *self, const struct options *o,
 	return CMD_OK;
 }
 
+/* What NCCL's plugin wrote of a run in which ranks are missing, or that did not end
+ * well, is kept as PARTIAL, too. True: there was something. */
+static bool keep_nccl_partial(const struct cmd *self, const struct record_options *o,
+                              const struct record_paths *p,
+                              const struct cpl_signature *nccl, int missing,
+                              const char *how)
+{
+	struct cpl_error err = {""};
+
+	if (!nccl)
+		return false;
+	if (cpl_signature_write(nccl, p->partial, &err))
+		cmd_failf(self, "%s %s; what NCCL sent is lost: %s",
+		          o->command[0], how, err.text);
+	else
+		cmd_failf(self,
+		          "%s %s; what NCCL sent until then, but for %d ranks, is "
+		          "in %s",
+		          o->command[0], how, missing, p->partial);
+	return true;
+}
+
+/* NCCL's traffic is another phase of a program that has called MPI, too. */
+static int add_nccl(const struct cmd *self, const struct record_paths *p,
+                    struct cpl_signature *nccl, struct cpl_error *err)
+{
+	struct cpl_signature *sig = cpl_signature_load(p->fresh, err);
+	char beside[PATH_MAX + 16];
+	int rc = -1;
+
+	snprintf(beside, sizeof(beside), "%.*s.nccl.json", PATH_MAX, p->target);
+	if (sig && sig->ranks != nccl->ranks) {
+		rc = cpl_signature_write(nccl, beside, err);
+		if (!rc)
+			fprintf(stderr,
+			        "commplace %s: MPI has %d ranks and NCCL %d: "
+			        "what NCCL sent is in %s\n",
+			        self->name, sig->ranks, nccl->ranks, beside);
+	} else if (sig && !cmd_nccl_append(sig, nccl, err)) {
+		rc = cpl_signature_write(sig, p->fresh, err);
+	}
+	cpl_signature_free(sig);
+	return rc;
+}
+
+/* Makes FRESH of what there is of MPI and of NCCL. Returns an exit code. */
+static int take_nccl(const struct cmd *self, const struct record_options *o,
+                     const struct record_paths *p)
+{
+	struct cpl_error err = {""};
+	int missing = 0, rc = CMD_OK;
+	struct cpl_signature *nccl = cmd_nccl_take(p->nccl, &missing, &err);
+
+	if (!nccl && *err.text)
+		rc = cmd_fail(self, &err);
+	else if (nccl && missing) {
+		keep_nccl_partial(self, o, p, nccl, missing,
+		                  "has ranks that wrote nothing of NCCL");
+		/* What MPI sent is whole, if there is any. */
+		rc = access(p->fresh, F_OK) ? CMD_FAILED : CMD_OK;
+	} else if (nccl && !access(p->fresh, F_OK)) {
+		if (add_nccl(self, p, nccl, &err))
+			rc = cmd_fail(self, &err);
+	} else if (nccl && rename(p->nccl, p->fresh)) {
+		rc = cmd_failf(self, "%s: %s", p->fresh, strerror(errno));
+	}
+	cpl_signature_free(nccl);
+	return rc;
+}
+
+/* After a command that failed. */
+static void keep_what_there_is(const struct cmd *self, const struct record_options *o,
+                               const struct record_paths *p, int code)
+{
+	struct cpl_error err = {""};
+	struct cpl_signature *nccl;
+	int missing = 0;
+	char how[64];
+
+	snprintf(how, sizeof(how),
+	         "ended with exit code %d; no signature is kept", code);
+	if (keep_partials(self, o, p, how))
+		return;
+	nccl = cmd_nccl_take(p->nccl, &missing, &err);
+	if (!keep_nccl_partial(self, o, p, nccl, missing, how))
+		cmd_failf(self, "%s %s", o->command[0], how);
+	cpl_signature_free(nccl);
+}
+
 /* After the command: a valid fresh file takes the target's place. */
-static int take_result(const struct cmd *self, const struct options *o,
-                       const struct paths *p)
+static int take_result(const struct cmd *self, const struct record_options *o,
+                       const struct record_paths *p)
 {
 	struct cpl_error err = {""};
 	struct cpl_signature *sig;
+	bool of_mpi = !access(p->fresh, F_OK);
 	int rc;
 
+	if (of_mpi && (o->events || o->phases) && take_events(o, p, &err))
+		return cmd_fail(self, &err);
+	rc = take_nccl(self, o, p);
+	if (rc)
+		return rc;
 	if (access(p->fresh, F_OK) &&
 	    keep_partials(self, o, p,
 	               "wrote no signature: the program ended without "
 	               "MPI_Finalize"))
 		return CMD_FAILED;
+	if (access(p->fresh, F_OK) && record_container(o->command))
+		return cmd_failf(self,
+		                 "%s wrote no signature: inside there must be "
+		                 "%s, a C library no older than this host's "
+		                 "%s, and %s, all by these names (bind them "
+		                 "in), or a commplace of its own that records",
+		                 record_container(o->command), p->library,
+		                 gnu_get_libc_version(), p->target);
 	if (access(p->fresh, F_OK))
 		return cmd_failf(self,
 		                 "%s wrote no signature: was it an MPI program "
 		                 "that called MPI_Finalize, of the MPI library "
-		                 "that the recorder was built for?",
+		                 "that the recorder was built for, or "
+		                 "one of NCCL that was not killed?",
 		                 o->command[0]);
-	if ((o->events || o->phases) && take_events(o, p, &err))
-		return cmd_fail(self, &err);
 	sig = cpl_signature_load(p->fresh, &err);
 	if (!sig)
 		return cmd_failf(self, "the recorded signature is broken: %s",
@@ -509,7 +463,7 @@ static int take_result(const struct cmd *self, const struct options *o,
 }
 
 static int parse(const struct cmd *self, int argc, char **argv,
-                 struct options *o)
+                 struct record_options *o)
 {
 	const struct cmd_option table[] = {
 	        {"output", .text = &o->output},
@@ -537,35 +491,44 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return CMD_OK;
 }
 
+/* Either of both recorders will do, unless one was asked for. */
+static int prepare(const struct cmd *self, const struct record_options *o,
+                   struct record_paths *p, struct cpl_error *err)
+{
+	const char *const folder[] = {p->own[0], p->own[1], CPL_PKGLIBDIR};
+	bool of_mpi;
+
+	find_own(p);
+	of_mpi = !find_library(o, p, err);
+	if (!of_mpi)
+		p->library[0] = '\0';
+	if (!cmd_nccl_prepare(self, folder, 3, p->nccl) && !of_mpi)
+		return -1;
+	return of_mpi || !o->library ? 0 : -1;
+}
+
 static int run_record(const struct cmd *self, int argc, char **argv)
 {
 	struct cpl_error err = {""};
-	struct options o = {NULL};
-	struct paths paths;
-	char **command, how[64];
+	struct record_options o = {NULL};
+	struct record_paths paths;
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
 	if (make_target(&o, &paths, &err) || make_name(&o, &paths, &err) ||
-	    find_library(&o, &paths, &err) || set_environment(&o, &paths, &err))
+	    record_check_linking(o.command, &err) ||
+	    prepare(self, &o, &paths, &err) ||
+	    record_set_environment(&o, &paths, &err))
 		return cmd_fail(self, &err);
-	command = make_command(&o, &err);
-	if (!command)
-		return cmd_fail(self, &err);
-	rc = run_command(&o, command, &err);
+	rc = record_run(&o, &err);
 	if (rc < 0)
 		rc = cmd_fail(self, &err);
 	else if (rc == 0)
 		rc = take_result(self, &o, &paths);
-	else {
-		snprintf(how, sizeof(how),
-		         "ended with exit code %d; no signature is kept", rc);
-		if (!keep_partials(self, &o, &paths, how))
-			cmd_failf(self, "%s %s", o.command[0], how);
-	}
+	else
+		keep_what_there_is(self, &o, &paths, rc);
 	remove_fresh(&paths);
-	free(command);
 	return rc;
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "job_inputs.h"
+#include "placement/bounds.h"
+#include "placement/repair.h"
 
 /* Take the network of the record, which is loaded unless the last record had
  * it. */
@@ -114,6 +116,9 @@ struct replay_inputs {
 	unsigned char *free_node;
 	int *turn; /* of those, in the scheduler's order */
 	int *required, *stock;
+	int *left; /* nodes of its run before */
+	struct cpl_former former;
+	struct cpl_bounds bounds;
 	struct cpl_learned *learned;
 	struct cpl_scene scene; /* with the jobs of the background */
 };
@@ -122,10 +127,12 @@ static void inputs_free(struct replay_inputs *in)
 {
 	cpl_scene_close(&in->scene);
 	cpl_learned_free(in->learned);
+	cpl_bounds_free(&in->bounds);
 	free(in->free_node);
 	free(in->turn);
 	free(in->required);
 	free(in->stock);
+	free(in->left);
 }
 
 /* The machine and the jobs that ran. */
@@ -161,6 +168,45 @@ static int load_model(const struct cpl_record *r, struct replay_inputs *in,
 	return in->learned ? 0 : -1;
 }
 
+/* What the nodes had to keep to. */
+static int take_bounds(const struct cpl_network *net, const struct cpl_record *r,
+                       struct replay_inputs *in,
+                       struct cpl_placement_request *nodes,
+                       struct cpl_error *err)
+{
+	if (!r->rules || !r->units)
+		return 0;
+	nodes->bounds = &in->bounds;
+	return cpl_bounds_read(&in->bounds, net, r->rules, r->units, err);
+}
+
+/* Where its ranks were before, if they stayed there: another layout was no
+ * candidate. */
+static int take_former(const struct cpl_network *net, const struct cpl_record *r,
+                       struct replay_inputs *in, struct cpl_scene_job *job,
+                       struct cpl_error *err)
+{
+	int n;
+
+	if (!r->former_hosts || !r->policy ||
+	    strcmp(r->policy, cpl_placement_repair.name))
+		return 0;
+	in->left = cmd_hosts_once(net, "\"former_hosts\"", r->former_hosts,
+	                          NULL, &n, err);
+	if (!in->left)
+		return -1;
+	if (n != r->nodes_wanted || !r->ranks)
+		return cpl_fail(err, "\"former_hosts\": %d hosts for %d, with %d "
+		                     "ranks",
+		                n, r->nodes_wanted, r->ranks);
+	in->former = (struct cpl_former){.n_nodes = n,
+	                                 .ranks = r->ranks,
+	                                 .node = in->left,
+	                                 .rank_host = r->rank_host};
+	job->former = &in->former;
+	return 0;
+}
+
 /* -1 with err: it cannot be made again. */
 static int decide(const struct replay_site *site, const struct cpl_record *r,
                   const char *state_dir, struct cpl_decision *out,
@@ -175,7 +221,7 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	        .n_nodes_wanted = r->nodes_wanted,
 	        /* The seed is that of linear, which comes first. */
 	        .seed = r->candidate[0].seed};
-	const struct cpl_scene_job job = {
+	struct cpl_scene_job job = {
 	        .comm = profile ? profile->comm : NULL,
 	        .ranks_per_node = r->ranks_per_node,
 	        .phase = profile ? profile->phase : NULL,
@@ -193,6 +239,8 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	    take_nodes(site->net, r, in.free_node, in.turn, &in.required,
 	               &nodes.n_required, err) ||
 	    take_stock(site->net, r, &in.stock, err) ||
+	    take_bounds(site->net, r, &in, &nodes, err) ||
+	    take_former(site->net, r, &in, &job, err) ||
 	    set_scene(site, r, state_dir, &in, err) ||
 	    (wish.objective == CPL_OBJECTIVE_LEARNED &&
 	     load_model(r, &in, err)))
@@ -209,6 +257,10 @@ int replay_decide(struct replay_site *site, const struct cpl_record *r,
                   const char *state_dir, struct cpl_decision *out,
                   struct cpl_error *err)
 {
+	if (r->measured)
+		return cpl_fail(err,
+		                "links were measured besides (MeasuredLinks), "
+		                "which the record does not hold");
 	return take_network(site, r, err) || take_profile(site, r, err)
 	               ? -1
 	               : decide(site, r, state_dir, out, err);

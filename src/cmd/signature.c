@@ -12,14 +12,18 @@
 #include "options.h"
 #ifdef HAVE_OTF2
 #include "otf2_calls.h"
+#define OTF2_TOO ", otf2"
+#else
+#define OTF2_TOO ""
 #endif
+#include "record_nccl.h"
 #include "signature/export/export.h"
 #include "signature/import/import.h"
 #include "signature/rescale.h"
 
 #define ACTIONS                                                                \
 	"list, show, check, import, export, install, remove, rescale, "         \
-	"distance, phases or predict"
+	"distance, phases, predict or from-flags"
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct signature_options *o)
@@ -41,6 +45,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"keep", .integer = &o->keep, .low = 1, .high = INT32_MAX},
 	        {"user", .flag = &o->user},
 	        {"binary", .flag = &o->binary},
+	        {"step", .flag = &o->step},
+	        {"ep", .integer = &o->ep, .low = 1,
+	         .high = CPL_SIGNATURE_MAX_RANKS},
 	        {"json", .flag = &o->json},
 	        {0},
 	};
@@ -236,6 +243,8 @@ static struct cpl_signature *import_files(const struct signature_options *o,
                                           char **file, int n, const char *name,
                                           struct cpl_error *err)
 {
+	if (!strcmp(o->format, "nccl"))
+		return cmd_nccl_import(file, n, name, o->application, err);
 #ifdef HAVE_OTF2
 	if (!strcmp(o->format, "otf2") && n == 1)
 		return cpl_otf2_matrix(file[0], name, o->application, err);
@@ -243,22 +252,26 @@ static struct cpl_signature *import_files(const struct signature_options *o,
 		cpl_fail(err, "format otf2 is of one file, not of %d", n);
 		return NULL;
 	}
-	/* The library does not know that importer. */
-	if (!cpl_registry_find(&cpl_importers, o->format, strlen(o->format),
+#endif
+	/* The library does not know these importers. */
+	if (strcmp(o->format, "otf2") &&
+	    !cpl_registry_find(&cpl_importers, o->format, strlen(o->format),
 	                       NULL, NULL)) {
 		char list[160];
 
 		cpl_fail(err,
-		         "unknown format '%.40s'; it must be one of %s, "
-		         "otf2",
+		         "unknown format '%.40s'; it must be one of %s, nccl"
+		         OTF2_TOO,
 		         o->format,
 		         cpl_registry_names(&cpl_importers, 0, NULL, NULL, list,
 		                            sizeof(list)));
 		return NULL;
 	}
-#endif
-	return cpl_signature_import((const char *const *)file, n, o->format,
-	                            name, o->application, err);
+	return cpl_signature_import_steps(
+	        (const char *const *)file, n, o->format,
+	        &(struct cpl_import_options){(int)o->ranks, (int)o->ep,
+	                                     o->step},
+	        name, o->application, err);
 }
 
 static int run_import(const struct cmd *self, const struct signature_options *o, int n,
@@ -348,11 +361,13 @@ static int check_options(const struct cmd *self,
 	        {o->name, "--name", " import install "},
 	        {o->application, "--application", " import "},
 	        {o->binary, "--binary", " import "},
+	        {o->step, "--step", " import "},
+	        {o->ep, "--ep", " import "},
 	        {o->format, "--format", " import export "},
 	        {o->output, "-o", " import export rescale "},
 	        {o->phase, "--phase", " export "},
 	        {o->plot, "--plot", " show "},
-	        {o->ranks, "--ranks", " remove rescale install "},
+	        {o->ranks, "--ranks", " import remove rescale install "},
 	        {o->recorded, "--recorded", " install "},
 	        {o->from, "--from", " install "},
 	        {o->version, "--version", " install "},
@@ -524,6 +539,8 @@ static int run_signature(const struct cmd *self, int argc, char **argv)
 		return signature_phases(self, argc - 1, argv + 1);
 	if (argc > 1 && !strcmp(argv[1], "predict"))
 		return signature_predict(self, argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "from-flags"))
+		return signature_from_flags(self, argc - 1, argv + 1);
 	rc = parse(self, argc, argv, &o);
 	if (rc)
 		return rc;

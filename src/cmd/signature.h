@@ -9,8 +9,8 @@
 struct signature_options {
 	const char *profile_dir, *format, *output, *name, *application, *phase;
 	const char *plot, *recorded, *from;
-	int64_t ranks, version, keep; /* 0: not given */
-	bool user, binary, json;
+	int64_t ranks, ep, version, keep; /* 0: not given */
+	bool user, binary, step, json;
 };
 
 struct signature_sums {
@@ -105,6 +105,9 @@ int signature_print_pet(const struct cpl_signature *sig);
 
 /* `commplace signature phases`: argv[0] is "phases". An exit code. */
 int signature_phases(const struct cmd *self, int argc, char **argv);
+
+/* `commplace signature from-flags`: the same. */
+int signature_from_flags(const struct cmd *self, int argc, char **argv);
 
 /* `commplace signature predict`: the same. */
 int signature_predict(const struct cmd *self, int argc, char **argv);

@@ -4,12 +4,15 @@
  * with --from a user's profile, become a profile of the user or the site.
  */
 #include "commplace-config.h"
+#include "record/nccl_files.h"
+#include "record_nccl.h"
 #include "signature.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -186,6 +189,72 @@ static int print_list(const struct cmd *self, const struct signature_options *o,
 	return CMD_OK;
 }
 
+/* JOB.STEP.nccl-ID.json, of NCCL's plugin? *step is the length of JOB.STEP. */
+static bool is_of_nccl(const struct recording *one, size_t *step)
+{
+	const char *base = cpl_path_base(one->path);
+	size_t job = strcspn(base, ".") + 1;
+
+	*step = job + strcspn(base + job, ".");
+	return !strncmp(base + *step, ".nccl-", 6);
+}
+
+/* A program that uses MPI and NCCL has a recording of each. This returns the one of
+ * its MPI calls, with what NCCL sent as another phase, or the i-th as it is. NULL
+ * with err. */
+static struct cpl_signature *join_recordings(const struct recordings *r, int i,
+                                             struct cpl_error *err)
+{
+	struct recording *one = &r->one[i];
+	size_t step, other_step;
+	bool nccl = is_of_nccl(one, &step);
+
+	for (int k = i + 1; k < r->n && r->one[k].sig &&
+	                    r->one[k].sig->ranks == one->sig->ranks;
+	     k++) {
+		struct recording *other = &r->one[k];
+
+		if (is_of_nccl(other, &other_step) == nccl ||
+		    step != other_step ||
+		    strncmp(cpl_path_base(one->path),
+		            cpl_path_base(other->path), step) != 0)
+			continue;
+		if (cmd_nccl_append(nccl ? other->sig : one->sig,
+		                    nccl ? one->sig : other->sig, err))
+			return NULL;
+		return nccl ? other->sig : one->sig;
+	}
+	return one->sig;
+}
+
+/* Pieces are left where a process was killed. Those of other jobs go when they are
+ * old. */
+static void remove_pieces(const char *dir, const char *job)
+{
+	static const char end[] = ".nccl" NCCL_PIECES;
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		size_t n = strlen(entry->d_name), of = strlen(job);
+		struct cpl_file_stamp stamp;
+		char *path;
+
+		if (n < sizeof(end) ||
+		    strcmp(entry->d_name + n - sizeof(end) + 1, end) != 0)
+			continue;
+		path = cpl_path_join(dir, entry->d_name, NULL);
+		if (path && ((!strncmp(entry->d_name, job, of) &&
+		              entry->d_name[of] == '.') ||
+		             (!cpl_file_stamp(path, &stamp) &&
+		              stamp.mtime.tv_sec < time(NULL) - KEPT_S)))
+			nccl_files_remove(path);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+}
+
 /* The recordings of a job, or step, for the user; an exit code. */
 static int install_recorded(const struct cmd *self,
                             const struct signature_options *o, const char *dir,
@@ -209,6 +278,15 @@ static int install_recorded(const struct cmd *self,
 		if (sig->ranks == before)
 			continue;
 		before = sig->ranks;
+		if (cmd_nccl_missing(sig))
+			fprintf(stderr,
+			        "commplace %s: job %s: %d of %d ranks wrote "
+			        "nothing of what NCCL sent\n",
+			        self->name, o->recorded, cmd_nccl_missing(sig),
+			        sig->ranks);
+		sig = join_recordings(&r, i, &err);
+		if (!sig)
+			goto out;
 		item = signature_put(o, dir, name, sig, from, &err);
 		if (!item)
 			goto out;
@@ -217,6 +295,7 @@ static int install_recorded(const struct cmd *self,
 	failed = false;
 	for (int i = 0; i < r.n; i++)
 		unlink(r.one[i].path);
+	remove_pieces(folder, o->recorded);
 out:
 	free(folder);
 	free_recordings(&r);

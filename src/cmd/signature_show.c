@@ -279,10 +279,58 @@ static int print_largest(const struct signature_summary *s)
 	return cmd_table_print(t);
 }
 
+/* What an import tells of groups of ranks, see commplace-signature(1). */
+static int print_communication(const json_t *list)
+{
+	struct cmd_table *t = cmd_table_new("llrrrrr");
+	const char *group, *collective;
+	json_t *item, *sent;
+	json_int_t calls, bytes;
+	int size, groups;
+	size_t i;
+
+	cmd_table_row(t, "GROUP|COLLECTIVE|SIZE|GROUPS|CALLS|BYTES|SENT");
+	json_array_foreach(list, i, item)
+	{
+		if (json_unpack(item, "{s:s, s:s, s:i, s:i, s:I, s:I, s:o}",
+		                "group", &group, "collective", &collective,
+		                "size", &size, "groups", &groups, "calls",
+		                &calls, "bytes", &bytes, "sent", &sent))
+			continue;
+		cmd_table_row(t, "%.40s|%.40s|%d|%d|%lld|%lld|%s", group,
+		              collective, size, groups, (long long)calls,
+		              (long long)bytes,
+		              CMD_BYTES(json_number_value(sent)));
+	}
+	return cmd_table_print(t);
+}
+
+/* A row on where the signature comes from, without what has a table of its own,
+ * which is *communication, or NULL. */
+static void add_recorded(struct cmd_table *t, const char *text,
+                         json_t **communication)
+{
+	json_t *recorded = json_loads(text, 0, NULL);
+	json_t *list = json_object_get(recorded, "communication");
+	char *rest = NULL;
+
+	*communication = NULL;
+	if (json_is_array(list)) {
+		*communication = json_incref(list);
+		json_object_del(recorded, "communication");
+		rest = json_dumps(recorded, 0);
+	}
+	cmd_table_row(t, "recorded|%s", rest ? rest : text);
+	free(rest);
+	json_decref(recorded);
+}
+
 int signature_show_text(const struct cpl_signature *sig,
                         const struct signature_summary *s)
 {
 	struct cmd_table *t = cmd_table_new("ll");
+	json_t *communication = NULL;
+	int rc;
 
 	cmd_table_row(t, "name|%s", sig->name);
 	if (sig->application)
@@ -300,13 +348,20 @@ int signature_show_text(const struct cpl_signature *sig,
 		              s->partners_min, s->partners_mean,
 		              s->partners_max);
 	if (sig->recorded)
-		cmd_table_row(t, "recorded|%s", sig->recorded);
+		add_recorded(t, sig->recorded, &communication);
 	if (signature_lost(sig) > 0)
 		cmd_table_row(t,
 		              "lost|%.0f messages, which are not in the "
 		              "traffic: the recorder had no memory",
 		              signature_lost(sig));
-	if (cmd_table_print(t))
+	rc = cmd_table_print(t);
+	if (!rc && communication) {
+		printf("\nCollectives of a rank, and bytes that all ranks sent:"
+		       "\n");
+		rc = print_communication(communication);
+	}
+	json_decref(communication);
+	if (rc)
 		return CMD_FAILED;
 	printf("\nOne execution of each phase:\n");
 	if (print_phases(sig, s))

@@ -18,6 +18,21 @@
 #define MAX_BYTES (64ULL << 20)
 #define MAX_DEPTH 4
 
+static const char *const key_name[SLURM_KEYS] = {
+        [SLURM_USER] = "SlurmUser",
+        [SLURM_SELECT] = "SelectType",
+        [SLURM_TASK] = "TaskPlugin",
+        [SLURM_SWITCH] = "SwitchType",
+        [SLURM_JOB_SUBMIT] = "JobSubmitPlugins",
+        [SLURM_PLUGIN_DIR] = "PluginDir",
+        [SLURM_PLUGSTACK] = "PlugStackConfig",
+};
+
+const char *slurm_key_name(enum slurm_key key)
+{
+	return key_name[key];
+}
+
 void slurm_conf_free(struct slurm_conf *conf)
 {
 	if (!conf)
@@ -25,7 +40,8 @@ void slurm_conf_free(struct slurm_conf *conf)
 	for (int i = 0; i < conf->n_partitions; i++)
 		free(conf->partition[i]);
 	free(conf->partition);
-	free(conf->user);
+	for (int i = 0; i < SLURM_KEYS; i++)
+		free(conf->value[i]);
 	free(conf->path);
 	free(conf);
 }
@@ -89,6 +105,23 @@ static int include(struct slurm_conf *conf, const char *name, int depth)
 	return rc;
 }
 
+/* Keep the value if it is that of a key. "slurm(64030)" is scontrol's. */
+static void read_key(struct slurm_conf *conf, const char *line)
+{
+	char *value;
+
+	for (int i = 0; i < SLURM_KEYS; i++) {
+		value = value_of(line, key_name[i], true);
+		if (!value)
+			continue;
+		if (i == SLURM_USER)
+			value[strcspn(value, "(")] = '\0';
+		free(conf->value[i]);
+		conf->value[i] = value;
+		return;
+	}
+}
+
 static int read_line(struct slurm_conf *conf, const char *line, int depth)
 {
 	char *value;
@@ -100,12 +133,8 @@ static int read_line(struct slurm_conf *conf, const char *line, int depth)
 		rc = add_partitions(conf, value);
 	} else if ((value = value_of(line, "Include", false))) {
 		rc = include(conf, value, depth + 1);
-	} else if ((value = value_of(line, "SlurmUser", true))) {
-		/* "slurm(64030)" of scontrol. */
-		value[strcspn(value, "(")] = '\0';
-		free(conf->user);
-		conf->user = value;
-		value = NULL;
+	} else {
+		read_key(conf, line);
 	}
 	free(value);
 	return rc;
@@ -140,15 +169,30 @@ static int read_conf(struct slurm_conf *conf, const char *path, int depth)
 	                         : -1;
 }
 
-static int ask_slurmctld(struct slurm_conf *conf)
+static int ask_slurmctld(struct slurm_conf *conf, struct cpl_error *err)
 {
 	static const char *const command[] = {"scontrol show config",
 	                                      "scontrol -a -o show partitions"};
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++)
-		rc = read_text(conf, slurm_shell_ok(command[i], NULL), 0);
+		rc = read_text(conf, slurm_shell_ok(command[i], err), 0);
 	return rc;
+}
+
+struct slurm_conf *slurm_conf_running(struct cpl_error *err)
+{
+	struct slurm_conf *conf = calloc(1, sizeof(*conf));
+
+	if (!conf) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	conf->is_read = !ask_slurmctld(conf, err);
+	if (conf->is_read)
+		return conf;
+	slurm_conf_free(conf);
+	return NULL;
 }
 
 /* The file, NULL where slurmctld alone has it, or without memory. */
@@ -185,7 +229,7 @@ struct slurm_conf *slurm_conf_load(const char *commplace_conf)
 	else if (here.server &&
 	         asprintf(&conf->path, "slurmctld of SLURM_CONF_SERVER=%s",
 	                  here.server) >= 0)
-		conf->is_read = !ask_slurmctld(conf);
+		conf->is_read = !ask_slurmctld(conf, NULL);
 	else
 		conf->path = NULL;
 	if (conf->path)

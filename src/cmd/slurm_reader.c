@@ -56,7 +56,7 @@ struct slurm_reader *slurm_reader_of_site(void)
 	char *path = cmd_config_path(NULL, NULL);
 	struct slurm_conf *slurm = path ? slurm_conf_load(path) : NULL;
 	struct slurm_reader *r =
-	        slurm && slurm->is_read ? slurm_reader_new(slurm->user) : NULL;
+	        slurm && slurm->is_read ? slurm_reader_new(slurm->value[SLURM_USER]) : NULL;
 
 	slurm_conf_free(slurm);
 	free(path);

@@ -23,7 +23,7 @@
 enum { FORMAT_TEXT, FORMAT_OPENMETRICS };
 
 struct options {
-	const char *state_dir, *config, *network;
+	const char *state_dir, *config, *network, *measured;
 	bool json, links, counters, reset;
 	int format;
 	const char *state_out, *out, *html;
@@ -71,6 +71,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"watch", .maybe = &o->watch},
 	        {"tree", .maybe = &o->tree},
 	        {"network", .text = &o->network},
+	        {"measured", .text = &o->measured},
 	        {"state-dir", .text = &o->state_dir},
 	        {"config", .text = &o->config},
 	        {"state", .text = &o->state_out},
@@ -188,7 +189,8 @@ static int once(const struct cmd *self, const struct options *o)
 {
 	struct cpl_error err = {""};
 	struct cpl_config *config;
-	struct status s = {.now = time(NULL)};
+	struct status s = {.now = time(NULL),
+	                   .every = o->watch ? (int)o->every : 0};
 	const char *network;
 	int rc;
 
@@ -196,6 +198,7 @@ static int once(const struct cmd *self, const struct options *o)
 	if (!s.state_dir)
 		return cmd_fail(self, &err);
 	s.config = config;
+	s.measured_file = o->measured;
 	network = o->network ? o->network
 	          : config   ? config->network_file
 	                     : NULL;

@@ -8,6 +8,7 @@
 #define CPL_CMD_STATUS_H
 
 #include "cmd.h"
+#include "measured/measured.h"
 #include "routing/routing.h"
 #include "site/config.h"
 #include "site/counters.h"
@@ -36,6 +37,7 @@ struct status_share {
 struct status_link {
 	int64_t link;
 	double rate, utilisation; /* bytes/s; over the bandwidth */
+	double measured;          /* bytes/s; < 0: it is not */
 	int n_jobs;               /* that load it */
 	int n_shares;             /* the largest of them */
 	struct status_share share[STATUS_SHARES];
@@ -54,6 +56,7 @@ struct status {
 	const struct cpl_config *config; /* may be NULL */
 	const char *state_dir;
 	int64_t now; /* seconds since 1970 */
+	int every;   /* seconds after which the page is written anew, 0: never */
 	struct cpl_state state;
 	int skipped;             /* records that cannot be read */
 	struct cpl_network *net; /* NULL: nothing of what follows */
@@ -67,7 +70,12 @@ struct status {
 	double slowdown[STATUS_QUANTILES]; /* of the jobs with traffic */
 	int n_slowed;                      /* those jobs */
 	int n_links;
-	struct status_link link[STATUS_LINKS]; /* by utilisation */
+	struct status_link link[STATUS_LINKS]; /* by utilisation, where it is
+	                                        * measured by the larger one */
+	const char *measured_file; /* NULL: that of the state directory, if it
+	                            * is there */
+	struct cpl_measured measured; /* no links: there is none */
+	double others; /* bytes/s on all measured links, without our jobs */
 	struct cpl_counters counters;
 	bool has_counters;
 	struct cpl_error counters_error; /* why they cannot be read, or "" */
@@ -85,6 +93,8 @@ int status_print_counters(const struct status *s);
 /* What an admin may want to do next: how many lines. */
 #define STATUS_NEXT 4
 int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX]);
+/* Answers that were stock's because something is amiss, and why most of them. */
+uint64_t status_fallbacks(const struct cpl_counters *c, enum cpl_reason *most);
 /* "global 3-17" of a link as struct cpl_times numbers them, or "-". */
 const char *status_link_name(const struct cpl_network *net, int64_t link,
                              char *buffer, size_t size);
@@ -108,6 +118,10 @@ void status_write_metrics(const struct status *s, FILE *out);
 /* status_tree.c: what a running commplaced holds at that path; an exit code. */
 int status_print_tree(const struct cmd *self, const char *state_dir,
                       const char *path, bool json);
+
+/* What a running commplaced says of that path; NULL with err. */
+json_t *status_ask(const char *state_dir, const char *path,
+                   struct cpl_error *err);
 
 /* status_html.c: a page. 0, or -1 with err. */
 int status_write_html(const struct status *s, FILE *out, struct cpl_error *err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "explain.h"
 #include "html.h"
 #include "plot/plot.h"
 
@@ -226,7 +227,7 @@ static int write_jobs(const struct status *s, FILE *out, struct cpl_error *err)
 	                        "the others' traffic over that without it. Some "
 	                        "signatures state no times: their jobs count as "
 	                        "sending all the time.");
-	if (html_table(out, status_jobs(s), err))
+	if (html_jobs_table(out, status_jobs(s), 0, err))
 		return -1;
 	for (int i = 0; s->job && i < s->state.n_jobs; i++) {
 		char text[2 * CPL_ERROR_MAX];
@@ -254,9 +255,58 @@ static int write_links(const struct status *s, FILE *out, struct cpl_error *err)
 	if (!status_has_load(s))
 		return 0;
 	draw_links(s, out);
-	if (html_table(out, status_links(s, STATUS_LINKS), err))
+	if (html_jobs_table(out, status_links(s, STATUS_LINKS), 6, err))
 		return -1;
 	return draw_map(s, out, err);
+}
+
+/* Why a job is where it is, by the record of its decision. */
+static int write_why(const struct cpl_record *r, FILE *out,
+                     struct cpl_error *err)
+{
+	char text[2 * CPL_ERROR_MAX];
+
+	snprintf(text, sizeof(text),
+	         "job %" PRId64 " (%.100s): %s by policy %.60s, %d nodes, %d "
+	         "ranks",
+	         r->job, r->job_name ? r->job_name : "-",
+	         cpl_outcome_name(r->outcome), r->policy ? r->policy : "-",
+	         r->n_hosts, r->ranks);
+	html_job(out, r->job, text);
+	if (html_table(out, explain_facts(r), err) ||
+	    (explain_has_compare(r) &&
+	     html_table(out, explain_compare(r), err)) ||
+	    (r->n_candidates && html_table(out, explain_candidates(r), err)))
+		return -1;
+	html_job_end(out);
+	return 0;
+}
+
+static int write_decisions(const struct status *s, FILE *out,
+                           struct cpl_error *err)
+{
+	int rc = 0;
+
+	if (!s->state.n_jobs)
+		return 0;
+	html_section(out, "Why each job is where it is",
+	             "`commplace explain JOBID --html FILE` has what a job and "
+	             "its neighbours put on the links, too.");
+	for (int i = 0; i < s->state.n_jobs && !rc; i++) {
+		struct cpl_error why = {""};
+		bool ended;
+		struct cpl_record *r =
+		        cpl_record_find(s->state_dir, s->state.job[i].id,
+		                        &ended, &why);
+		const char *line = why.text;
+
+		if (r)
+			rc = write_why(r, out, err);
+		else
+			html_item(out, line);
+		cpl_record_free(r);
+	}
+	return rc;
 }
 
 static int write_counters(const struct status *s, FILE *out,
@@ -291,10 +341,11 @@ int status_write_html(const struct status *s, FILE *out, struct cpl_error *err)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	snprintf(subtitle, sizeof(subtitle), "%s, records in %.300s", when,
 	         s->state_dir);
-	html_begin(out, "commplace: the machine now", subtitle);
+	html_begin(out, "commplace: the machine now", subtitle, s->every);
 	write_cards(s, out);
 	write_next(s, out);
 	if (write_jobs(s, out, err) || (s->net && write_links(s, out, err)) ||
+	    write_decisions(s, out, err) ||
 	    (s->has_counters && write_counters(s, out, err)))
 		return -1;
 	html_end(out);

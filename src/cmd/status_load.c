@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/sort.h"
 #include "site/record.h"
 #include "site_files.h"
@@ -111,6 +112,52 @@ static double utilisation(const struct status *s, int64_t link)
 	return u > 0 ? u : 0;
 }
 
+/* What the link was measured to carry, or -1. */
+static double measured_of(const struct status *s, int64_t link)
+{
+	const struct cpl_times_rate *rate = s->measured.rate;
+	int64_t low = 0, high = s->measured.n;
+
+	while (low < high) {
+		int64_t mid = low + (high - low) / 2;
+
+		if (rate[mid].link < link)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < s->measured.n && rate[low].link == link ? rate[low].rate
+	                                                     : -1;
+}
+
+/* What switches counted, without regard to its age, which is shown. */
+static int read_measured(struct status *s, struct cpl_error *err)
+{
+	const struct cpl_measured_at at = {0};
+	char *path = s->measured_file
+	                     ? strdup(s->measured_file)
+	                     : cpl_path_join(s->state_dir, CPL_MEASURED_FILE,
+	                                     err);
+	struct cpl_job_load *rest;
+	int rc = -1;
+
+	if (!path)
+		return cpl_fail_memory(err);
+	if (!s->measured_file && !cpl_file_exists(path)) {
+		free(path);
+		return 0;
+	}
+	if (!cpl_measured_load(&s->measured, s->net, path, &at, err)) {
+		rest = cpl_measured_rest(&s->measured, s->net, &s->rate, err);
+		for (int i = 0; rest && i < rest->n_links; i++)
+			s->others += rest->on[i].bytes;
+		rc = rest ? 0 : -1;
+		free(rest);
+	}
+	free(path);
+	return rc;
+}
+
 static int measure_classes(struct status *s, struct cpl_error *err)
 {
 	const struct cpl_network *net = s->net;
@@ -149,16 +196,28 @@ static int measure_slowdown(struct status *s, struct cpl_error *err)
 	return 0;
 }
 
+/* The utilisation that a link is listed by. */
+static double rank_of(const struct status *s, const struct status_link *l)
+{
+	double measured =
+	        l->measured / cpl_network_link_bandwidth(s->net, l->link);
+
+	return measured > l->utilisation ? measured : l->utilisation;
+}
+
 /* The largest by insertion; ties keep the lowest link id first. */
 static void find_busiest(struct status *s)
 {
 	for (int64_t link = 0; link < s->net->n_links; link++) {
-		double u = utilisation(s, link);
+		double u = utilisation(s, link), by = u;
+		double measured = measured_of(s, link);
 		int at = s->n_links;
 
-		if (u <= 0)
+		if (measured > by * cpl_network_link_bandwidth(s->net, link))
+			by = measured / cpl_network_link_bandwidth(s->net, link);
+		if (by <= 0)
 			continue;
-		while (at > 0 && s->link[at - 1].utilisation < u)
+		while (at > 0 && rank_of(s, &s->link[at - 1]) < by)
 			at--;
 		if (at == STATUS_LINKS)
 			continue;
@@ -169,6 +228,7 @@ static void find_busiest(struct status *s)
 		s->link[at] =
 		        (struct status_link){.link = link,
 		                             .rate = s->rate.link[link],
+		                             .measured = measured,
 		                             .utilisation = u};
 	}
 }
@@ -234,7 +294,7 @@ static int measure(struct status *s, const char *network, struct cpl_error *err)
 	for (int i = 0; i < s->state.n_jobs; i++)
 		s->job[i].left_out = left_out[i];
 	if (rc || rate_jobs(s, err) || measure_classes(s, err) ||
-	    measure_slowdown(s, err)) {
+	    measure_slowdown(s, err) || read_measured(s, err)) {
 		rc = -1;
 		goto out;
 	}
@@ -276,6 +336,7 @@ void status_close(struct status *s)
 	free(s->job);
 	cpl_load_free(&s->load);
 	cpl_load_free(&s->rate);
+	cpl_measured_free(&s->measured);
 	cpl_network_free(s->net);
 	cpl_state_free(&s->state);
 }

@@ -10,32 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void family(FILE *out, const char *name, const char *type,
-                   const char *unit, const char *help)
-{
-	fprintf(out, "# TYPE commplace_%s %s\n", name, type);
-	if (unit)
-		fprintf(out, "# UNIT commplace_%s %s\n", name, unit);
-	fprintf(out, "# HELP commplace_%s %s\n", name, help);
-}
-
-/* A label's value: what would end it or the line is escaped. */
-static void put_label(FILE *out, const char *name, const char *value)
-{
-	char text[CPL_ERROR_MAX];
-
-	fprintf(out, "%s=\"", name);
-	for (const char *c = cmd_printable(value, text, sizeof(text)); *c; c++) {
-		if (*c == '\\' || *c == '"')
-			putc('\\', out);
-		putc(*c, out);
-	}
-	putc('"', out);
-}
+#include "openmetrics.h"
 
 static void gauge(FILE *out, const char *name, const char *help, double value)
 {
-	family(out, name, "gauge", NULL, help);
+	metric_family(out, name, "gauge", NULL, help);
 	fprintf(out, "commplace_%s %.17g\n", name, value);
 }
 
@@ -45,7 +24,7 @@ static void quantiles(FILE *out, const char *name, const char *label,
 	for (int q = 0; q < STATUS_QUANTILES; q++) {
 		fprintf(out, "commplace_%s{", name);
 		if (label) {
-			put_label(out, label, value);
+			metric_label(out, label, value);
 			putc(',', out);
 		}
 		/* "quantile" is a label of summaries, which count. */
@@ -62,7 +41,7 @@ static void write_load(const struct status *s, FILE *out)
 		left_out += s->job[i].left_out != NULL;
 	gauge(out, "running_jobs_left_out",
 	      "Running jobs with a record that are not in the load.", left_out);
-	family(out, "link_utilisation_ratio", "gauge", "ratio",
+	metric_family(out, "link_utilisation_ratio", "gauge", "ratio",
 	       "Modelled rate over bandwidth, quantiles of the links of a "
 	       "class.");
 	for (int i = 0; i < s->net->n_classes; i++)
@@ -72,7 +51,7 @@ static void write_load(const struct status *s, FILE *out)
 			          s->class[i].utilisation);
 	if (!s->n_slowed)
 		return;
-	family(out, "job_slowdown_ratio", "gauge", "ratio",
+	metric_family(out, "job_slowdown_ratio", "gauge", "ratio",
 	       "Predicted communication time over that without other jobs, "
 	       "quantiles of the running jobs with a profile.");
 	quantiles(out, "job_slowdown_ratio", NULL, NULL, s->slowdown);
@@ -87,6 +66,7 @@ static const struct {
         {"cut_short", "Decisions that MaxDecisionTime ended."},
         {"cache_answers", "Decisions asked for, by whether one was at hand."},
         {"job_starts", "Jobs that began and have a record."},
+        {"trial_starts", "Those of them that are in a trial."},
         {"stock_answers", "Why the answer was stock Slurm's: as user or site "
                           "want it (wish), for lack of nodes (state), or for "
                           "a fault (fallback)."},
@@ -146,18 +126,18 @@ static void write_histogram(const struct cpl_histogram *h,
 static void write_counters(const struct cpl_counters *c, FILE *out)
 {
 	for (size_t i = 0; i < sizeof(counter) / sizeof(counter[0]); i++) {
-		family(out, counter[i].what, "counter", NULL, counter[i].help);
+		metric_family(out, counter[i].what, "counter", NULL, counter[i].help);
 		write_counter(c, counter[i].what, out);
 	}
-	family(out, "decision_seconds", "histogram", "seconds",
+	metric_family(out, "decision_seconds", "histogram", "seconds",
 	       "Time of decisions, without the scheduler's own.");
 	write_histogram(&c->time[CPL_TIME_DECISION],
 	                cpl_timer_name(CPL_TIME_DECISION), out);
-	family(out, "lock_held_seconds", "histogram", "seconds",
+	metric_family(out, "lock_held_seconds", "histogram", "seconds",
 	       "Time that slurmctld's locks are held longer, by hook.");
 	for (int i = CPL_TIME_DECISION + 1; i < CPL_TIMERS; i++)
 		write_histogram(&c->time[i], cpl_timer_name(i), out);
-	family(out, "lock_held_longest_seconds", "gauge", "seconds",
+	metric_family(out, "lock_held_longest_seconds", "gauge", "seconds",
 	       "The longest of these times.");
 	for (int i = CPL_TIME_DECISION + 1; i < CPL_TIMERS; i++)
 		fprintf(out,
@@ -165,7 +145,7 @@ static void write_counters(const struct cpl_counters *c, FILE *out)
 		        "%.9f\n",
 		        cpl_timer_name(i).value,
 		        (double)c->time[i].longest / 1e9);
-	family(out, "counters_since_seconds", "gauge", "seconds",
+	metric_family(out, "counters_since_seconds", "gauge", "seconds",
 	       "When counting began, in seconds since 1970.");
 	fprintf(out, "commplace_counters_since_seconds %" PRId64 "\n",
 	        c->since);

@@ -10,6 +10,7 @@
 
 #include "base/hostlist.h"
 #include "base/printable.h"
+#include "communication.h"
 #include "job_traffic.h"
 
 /* Characters of a job's hosts; `commplace explain` and --json have them all. */
@@ -29,6 +30,8 @@ const char *status_link_name(const struct cpl_network *net, int64_t link,
 
 	if (link < 0)
 		snprintf(buffer, size, "-");
+	else if (link >= cpl_times_inside(net, CPL_INSIDE_NODE))
+		communication_accelerator(net, link, buffer, size);
 	else if (link < net->n_links)
 		snprintf(buffer, size, "%s %d-%d",
 		         net->link_class[net->link_class_of[link]].name,
@@ -151,24 +154,61 @@ static char *loaders(const struct status *s, const struct status_link *link)
 	return text;
 }
 
+/* What the link was measured to carry, and that over its bandwidth. */
+static const char *measured(const struct status_link *l, char buffer[32])
+{
+	snprintf(buffer, 32, l->measured < 0 ? "-" : "%s/s",
+	         CMD_BYTES(l->measured));
+	return buffer;
+}
+
+static const char *measured_use(const struct status *s,
+                                const struct status_link *l, char buffer[32])
+{
+	return l->measured < 0
+	               ? "-"
+	               : status_percent(s,
+	                                l->measured /
+	                                        cpl_network_link_bandwidth(
+	                                                s->net, l->link),
+	                                buffer);
+}
+
+/* Without measurements two cells fewer. */
+#define LINK_CELLS "%s|%d|%d|%s/s|%s|"
+#define LINK_LAST "%.6g|%s"
 struct cmd_table *status_links(const struct status *s, int n)
 {
-	struct cmd_table *table = cmd_table_new("lrrrrrl");
+	bool both = s->measured.n > 0;
+	struct cmd_table *table = cmd_table_new(both ? "lrrrrrrrl" : "lrrrrrl");
 	const struct cpl_network *net = s->net;
 
-	cmd_table_row(table, "link|from router|to router|load|utilisation|"
+	cmd_table_row(table,
+	              both ? "link|from router|to router|load|utilisation|"
+	                     "measured|of link|congestion (s)|jobs (share)"
+	                   : "link|from router|to router|load|utilisation|"
 	                     "congestion (s)|jobs (share)");
 	for (int i = 0; i < s->n_links && i < n; i++) {
 		const struct status_link *l = &s->link[i];
+		const char *class = net->link_class[net->link_class_of[l->link]]
+		                            .name;
+		double congestion = s->load.link[l->link] /
+		                    cpl_network_link_bandwidth(net, l->link);
 		char *jobs = loaders(s, l);
+		int from = net->link_from[l->link], to = net->link_to[l->link];
 
-		cmd_table_row(table, "%s|%d|%d|%s/s|%s|%.6g|%s",
-		              net->link_class[net->link_class_of[l->link]].name,
-		              net->link_from[l->link], net->link_to[l->link],
-		              CMD_BYTES(l->rate), PERCENT(l->utilisation),
-		              s->load.link[l->link] /
-		                      cpl_network_link_bandwidth(net, l->link),
-		              jobs ? jobs : "?");
+		if (both)
+			cmd_table_row(table, LINK_CELLS "%s|%s|" LINK_LAST,
+			              class, from, to, CMD_BYTES(l->rate),
+			              PERCENT(l->utilisation),
+			              measured(l, (char[32]){""}),
+			              measured_use(s, l, (char[32]){""}),
+			              congestion, jobs ? jobs : "?");
+		else
+			cmd_table_row(table, LINK_CELLS LINK_LAST, class, from,
+			              to, CMD_BYTES(l->rate),
+			              PERCENT(l->utilisation), congestion,
+			              jobs ? jobs : "?");
 		free(jobs);
 	}
 	return table;
@@ -191,13 +231,21 @@ static int slowest(const struct status *s)
 	return most;
 }
 
-static uint64_t fallbacks(const struct cpl_counters *c)
+uint64_t status_fallbacks(const struct cpl_counters *c, enum cpl_reason *most)
 {
-	uint64_t n = 0;
+	const uint64_t *count = c->count + CPL_COUNT_REASON;
+	uint64_t n = 0, largest = 0;
 
-	for (int i = 1; i < CPL_REASONS; i++)
-		if (!strcmp(cpl_reason_kind(i), "fallback"))
-			n += c->count[CPL_COUNT_REASON + i];
+	*most = CPL_REASON_NONE;
+	for (int i = 1; i < CPL_REASONS; i++) {
+		if (strcmp(cpl_reason_kind(i), "fallback"))
+			continue;
+		n += count[i];
+		if (count[i] > largest) {
+			largest = count[i];
+			*most = i;
+		}
+	}
 	return n;
 }
 
@@ -211,6 +259,7 @@ int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX])
 {
 	enum cpl_mode mode = s->config ? s->config->mode : CPL_MODE_ON;
 	int n = 0, slow = slowest(s);
+	enum cpl_reason most;
 
 	if (mode == CPL_MODE_OBSERVE)
 		NEXT("Mode=observe places no job: set Mode=on in %.200s when "
@@ -236,10 +285,10 @@ int status_next(const struct status *s, char line[STATUS_NEXT][CPL_ERROR_MAX])
 		     "`",
 		     s->state.job[s->link[0].share[0].job].id,
 		     s->state.job[s->link[0].share[0].job].id);
-	if (s->has_counters && fallbacks(&s->counters))
+	if (s->has_counters && status_fallbacks(&s->counters, &most))
 		NEXT("%" PRIu64 " answers fell back to stock Slurm's: "
 		     "`commplace status --counters` says why",
-		     fallbacks(&s->counters));
+		     status_fallbacks(&s->counters, &most));
 	return n;
 }
 
@@ -268,6 +317,21 @@ static void print_left_out(const struct status *s)
 			       cpl_printable(s->job[i].left_out));
 }
 
+static void print_measured(const struct status *s)
+{
+	struct cpl_error why = s->measured.why;
+
+	printf("measured %" PRId64 " links %.0f s ago, %s/s on them not of "
+	       "these jobs\n",
+	       s->measured.n, (double)s->now - s->measured.time,
+	       CMD_BYTES(s->others));
+	if (s->measured.left_out)
+		printf("         %" PRId64 " of %" PRId64 " rows are left out; "
+		       "the first: %s\n",
+		       s->measured.left_out, s->measured.rows,
+		       cpl_printable(why.text));
+}
+
 int status_print_text(const struct status *s, int n_links)
 {
 	char name[CPL_ERROR_MAX];
@@ -285,6 +349,8 @@ int status_print_text(const struct status *s, int n_links)
 	if (s->net && s->n_slowed && !s->timed)
 		printf("rates    some signatures state no times: their jobs "
 		       "count as sending all the time\n");
+	if (s->measured.n)
+		print_measured(s);
 	if (s->state.n_jobs && print_table(status_jobs(s)))
 		return CMD_FAILED;
 	print_left_out(s);
@@ -506,9 +572,20 @@ static json_t *busiest_json(const struct status *s)
 		                                                     l->link),
 		                  "rate", l->rate, "utilisation", l->utilisation,
 		                  "n_jobs", l->n_jobs, "jobs", jobs));
+		if (l->measured >= 0)
+			json_object_set_new(one, "measured",
+			                    json_real(l->measured));
 		json_array_append_new(busiest, one);
 	}
 	return busiest;
+}
+
+static json_t *measured_json(const struct status *s)
+{
+	return json_pack("{s:f, s:f, s:I, s:I, s:f}", "time", s->measured.time,
+	                 "age", (double)s->now - s->measured.time, "links",
+	                 (json_int_t)s->measured.n, "left_out",
+	                 (json_int_t)s->measured.left_out, "others", s->others);
 }
 
 int status_print_json(const struct cmd *self, const struct status *s)
@@ -527,6 +604,8 @@ int status_print_json(const struct cmd *self, const struct status *s)
 		                        s->metrics.mean_congestion, "links",
 		                        classes_json(s), "timed", s->timed,
 		                        "busiest", busiest_json(s)));
+	if (s->measured.n)
+		json_object_set_new(root, "measured", measured_json(s));
 	if (s->has_counters)
 		json_object_set_new(root, "counters",
 		                    cpl_counters_json(&s->counters));

@@ -37,8 +37,7 @@ static FILE *open_stream(const char *state_dir, struct cpl_error *err)
 	return NULL;
 }
 
-/* What commplaced says of a path; NULL with err. */
-static json_t *ask(const char *state_dir, const char *path,
+json_t *status_ask(const char *state_dir, const char *path,
                    struct cpl_error *err)
 {
 	FILE *stream = open_stream(state_dir, err);
@@ -90,7 +89,7 @@ int status_print_tree(const struct cmd *self, const char *state_dir,
 {
 	struct cpl_error err = {""};
 	size_t length = strlen(path);
-	json_t *value = ask(state_dir, path, &err);
+	json_t *value = status_ask(state_dir, path, &err);
 	char base[256];
 
 	if (!value)

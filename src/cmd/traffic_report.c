@@ -7,25 +7,28 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "network_links.h"
 #include "plot/plot.h"
+#include "network_links.h"
 
 static const char *how(const struct job_traffic *job)
 {
 	return job->policy ? job->policy : job->hosts ? "hosts" : "node-file";
 }
 
-/* Rows [node, port, bytes] of the ports that carry any. */
-static json_t *json_ports(const struct cpl_network *net, const double *bytes)
+/* Rows [node, number, bytes] of the ports or accelerators, each so many of a
+ * node, that carry any. */
+static json_t *json_of_nodes(const struct cpl_network *net, int each,
+                             const double *bytes)
 {
 	json_t *rows = json_array();
 
-	for (int64_t i = 0; i < cpl_network_port_cables(net); i++)
+	for (int64_t i = 0; i < (int64_t)net->n_nodes * each; i++)
 		if (bytes[i] > 0)
 			json_array_append_new(
-			        rows,
-			        json_pack("[s, i, f]",
-			                  net->node_name[i / net->n_ports],
-			                  (int)(i % net->n_ports), bytes[i]));
+			        rows, json_pack("[s, i, f]",
+			                        net->node_name[i / each],
+			                        (int)(i % each), bytes[i]));
 	return rows;
 }
 
@@ -34,7 +37,9 @@ static json_t *json_ports(const struct cpl_network *net, const double *bytes)
 static json_t *json_load(const struct cpl_network *net,
                          const struct cpl_load *load)
 {
-	json_t *rows;
+	struct inside_links inside[2 * CPL_INSIDES];
+	int n = inside_links(net, inside);
+	json_t *rows, *root;
 
 	if (!load->link)
 		return json_null();
@@ -48,9 +53,16 @@ static json_t *json_load(const struct cpl_network *net,
 			                          .name,
 			                  net->link_from[l], net->link_to[l],
 			                  load->link[l]));
-	return json_pack("{s:o, s:o, s:o}", "links", rows, "injection",
-	                 json_ports(net, load->injection), "ejection",
-	                 json_ports(net, load->ejection));
+	root = json_pack("{s:o, s:o, s:o}", "links", rows, "injection",
+	                 json_of_nodes(net, net->n_ports, load->injection),
+	                 "ejection",
+	                 json_of_nodes(net, net->n_ports, load->ejection));
+	for (int i = 0; i < n; i++)
+		json_object_set_new(
+		        root, inside[i].name,
+		        json_of_nodes(net, net->accelerators.per_node,
+		                      inside_links_of(load, &inside[i])));
+	return root;
 }
 
 /* Of the jobs. */
@@ -223,13 +235,16 @@ static int print_numbers(const struct traffic *t)
 	        {"of those above average", shortest, t->dilation.above_average},
 	        {"bytes on the network", "B", sums->bytes_on_network},
 	        {"bytes inside nodes", "B", sums->bytes_in_node},
+	        {t->net->accelerators.domain_of ? "bytes inside domains" : NULL,
+	         "B", sums->bytes_in_domain},
 	        {"evaluation", "s", t->seconds},
 	};
 	struct cmd_table *table = cmd_table_new("lrl");
 
 	for (size_t i = 0; i < sizeof(number) / sizeof(*number); i++)
-		cmd_table_row(table, "%s|%.6g|%s", number[i].name,
-		              number[i].value, number[i].unit);
+		if (number[i].name)
+			cmd_table_row(table, "%s|%.6g|%s", number[i].name,
+			              number[i].value, number[i].unit);
 	return cmd_table_print(table);
 }
 
@@ -246,23 +261,6 @@ int traffic_print_text(const struct traffic *t)
 		return CMD_FAILED;
 	putchar('\n');
 	return print_numbers(t);
-}
-
-static void write_links(const struct traffic *t, FILE *out)
-{
-	const struct cpl_network *net = t->net;
-
-	fprintf(out, "class,from,to,bandwidth,bytes\n");
-	for (int64_t link = 0; link < net->n_links; link++) {
-		int cables = cpl_network_link_cables(net, link);
-
-		for (int i = 0; i < cables; i++)
-			fprintf(out, "%s,%d,%d,%.17g,%.17g\n",
-			        net->link_class[net->link_class_of[link]].name,
-			        net->link_from[link], net->link_to[link],
-			        cpl_network_link_bandwidth(net, link) / cables,
-			        t->load->link[link] / cables);
-	}
 }
 
 static int plot(const struct traffic *t, FILE *out, struct cpl_error *err)
@@ -290,7 +288,8 @@ int traffic_write(const struct traffic *t, const char *links,
 	if (rc)
 		return rc;
 	if (links)
-		write_links(t, cpl_file_stream(file[0].writer));
+		network_write_links(t->net, t->load,
+		                    cpl_file_stream(file[0].writer));
 	if (t->jobs.plot)
 		rc = plot(t, cpl_file_stream(file[1].writer), err);
 	return cmd_files_close(file, 2, rc, err);

@@ -15,7 +15,7 @@ function actions(   line, i, count, list, s) {
 	for (i = 1; i <= count && line[i] != ""; i++) {
 		s = line[i]
 		if (!sub("^(Usage:|      ) commplace " name " ", "", s) ||
-		    !match(s, /^[a-z]+/))
+		    !match(s, /^[a-z][a-z-]*/))
 			continue
 		s = substr(s, 1, RLENGTH)
 		if (index(" " list " ", " " s " ") == 0)

@@ -30,7 +30,7 @@ function marked(s,   out, style) {
 # Whether a line is for an action of this page; one that names none is as the one
 # before it was.
 function is_wanted(s, before) {
-	if (!wanted || !match(s, "commplace " name " [a-z]+"))
+	if (!wanted || !match(s, "commplace " name " [a-z-]+"))
 		return before
 	s = substr(s, RSTART, RLENGTH)
 	sub(/.* /, "", s)

@@ -32,18 +32,10 @@ static double length(const struct plot_bar *bar)
 	return sum;
 }
 
-/* A step of 1, 2 or 5 times a power of ten with some four of them in full. */
-static double tick(double full)
-{
-	double step = pow(10, floor(log10(full / 4)));
-
-	return full / step >= 20 ? 5 * step : full / step >= 8 ? 2 * step : step;
-}
-
 static void draw_axis(const struct plot_bars *p, double left, double bottom,
                       double full, FILE *out)
 {
-	double step = tick(full);
+	double step = plot_step(full, 4);
 
 	for (int i = 0; i * step <= full * (1 + 1e-9); i++) {
 		double x = left + i * step / full * AXIS;

@@ -71,6 +71,22 @@ struct plot_bars {
 /* Horizontal bars on a linear axis from 0 to the longest bar or the line. */
 void plot_write_bars(const struct plot_bars *plot, FILE *out);
 
+struct plot_gain {
+	char label[64], note[96]; /* before and behind it */
+	double gain, low, high;   /* percent, finite */
+	bool mark;                /* the one that counts */
+};
+
+struct plot_gains {
+	const char *title;
+	int n;
+	const struct plot_gain *gain;
+};
+
+/* Intervals, one below the other, on a linear axis with 0 on it; those above 0 and
+ * below it have colours. */
+void plot_write_gains(const struct plot_gains *plot, FILE *out);
+
 /* More groups or coordinates than this are drawn in blocks of neighbours,
  * each with its most loaded link. */
 #define PLOT_MAX_CELLS 96
@@ -138,6 +154,10 @@ void plot_text_up(FILE *out, double x, double y, double size,
                   const char *anchor, const char *text);
 /* A width that text of this size does not exceed in usual sans-serif fonts. */
 double plot_text_width(const char *text, double size);
+
+/* The ticks of a linear axis: a step of 1, 2 or 5 times a power of ten with some
+ * `parts` of them in full. */
+double plot_step(double full, int parts);
 void plot_rect(FILE *out, double x, double y, double width, double height,
                const char *fill, const char *attributes);
 void plot_line(FILE *out, double x1, double y1, double x2, double y2,

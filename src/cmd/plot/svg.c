@@ -70,6 +70,15 @@ double plot_text_width(const char *text, double size)
 	return 0.6 * size * (double)strlen(text);
 }
 
+double plot_step(double full, int parts)
+{
+	double step = pow(10, floor(log10(full / parts)));
+
+	return full / step >= 5 * parts   ? 5 * step
+	       : full / step >= 2 * parts ? 2 * step
+	                                  : step;
+}
+
 void plot_rect(FILE *out, double x, double y, double width, double height,
                const char *fill, const char *attributes)
 {

@@ -26,18 +26,10 @@ static double x_of(const struct plot_timeline *p, double left, double bin)
 	return left + AXIS * bin / p->bins;
 }
 
-/* A step of 1, 2 or 5 times a power of ten with some five of them in full. */
-static double tick(double full)
-{
-	double step = pow(10, floor(log10(full / 5)));
-
-	return full / step >= 25 ? 5 * step : full / step >= 10 ? 2 * step : step;
-}
-
 static void draw_time(const struct plot_timeline *p, double left, double bottom,
                       FILE *out)
 {
-	double full = p->bins * p->width, step = tick(full);
+	double full = p->bins * p->width, step = plot_step(full, 5);
 
 	for (int i = 0; i * step <= full * (1 + 1e-9); i++) {
 		double x = left + AXIS * i * step / full;

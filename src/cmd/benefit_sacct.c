@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "commplace-config.h"
+#include "benefit_sacct.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "benefit/jobs.h"
+#include "slurm_shell.h"
+
+#define MAX_BYTES (UINT64_C(1) << 30)
+
+enum sacct_column { ID, STATE, ELAPSED, ENERGY, COMMENT, COLUMNS };
+
+static const struct {
+	const char *name;
+	enum sacct_column column;
+	bool raw; /* it wins over the other of that column */
+} known[] = {
+        {"JobIDRaw", ID, true},        {"JobID", ID, false},
+        {"State", STATE, true},        {"ElapsedRaw", ELAPSED, true},
+        {"Elapsed", ELAPSED, false},   {"ConsumedEnergyRaw", ENERGY, true},
+        {"Comment", COMMENT, true},
+};
+
+struct sacct_head {
+	int at[COLUMNS]; /* field of a line, or -1 */
+};
+
+static int take_head(struct sacct_head *h, char *line, const char *name,
+                     struct cpl_error *err)
+{
+	bool raw[COLUMNS] = {false};
+	char *field;
+
+	for (int c = 0; c < COLUMNS; c++)
+		h->at[c] = -1;
+	for (int i = 0; (field = strsep(&line, "|")); i++)
+		for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
+			enum sacct_column c = known[k].column;
+
+			if (strcasecmp(field, known[k].name) ||
+			    (h->at[c] >= 0 && raw[c]))
+				continue;
+			h->at[c] = i;
+			raw[c] = known[k].raw;
+		}
+	if (h->at[ID] >= 0 && h->at[STATE] >= 0 && h->at[ELAPSED] >= 0)
+		return 0;
+	return cpl_fail(err,
+	                "%s:1: the columns JobIDRaw, State and ElapsedRaw of "
+	                "sacct -P are needed",
+	                name);
+}
+
+static double number(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	return end != text && value > 0 && value <= CPL_MEASURE_MOST ? value
+	                                                             : 0;
+}
+
+/* "3723", "1-02:03:04", "02:03:04", "03:04". */
+static double elapsed(const char *text)
+{
+	unsigned long days = 0, part[3] = {0};
+	char *end;
+	int n = 0;
+
+	if (!strpbrk(text, "-:"))
+		return number(text);
+	if (strchr(text, '-')) {
+		days = strtoul(text, &end, 10);
+		text = end + (*end == '-');
+	}
+	for (; n < 3; n++) {
+		part[n] = strtoul(text, &end, 10);
+		if (*end != ':')
+			break;
+		text = end + 1;
+	}
+	return n == 2   ? 86400.0 * (double)days + 3600.0 * (double)part[0] +
+	                        60.0 * (double)part[1] + (double)part[2]
+	       : n == 1 ? 60.0 * (double)part[0] + (double)part[1]
+	                : 0;
+}
+
+static enum sacct_end end_of(const char *state)
+{
+	static const char *const runs[] = {"RUNNING", "PENDING", "SUSPENDED",
+	                                   "COMPLETING", "RESIZING",
+	                                   "REQUEUED"};
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
+		if (!strncmp(state, runs[i], strlen(runs[i])))
+			return SACCT_RUNS;
+	return strcmp(state, "COMPLETED") ? SACCT_FAILED : SACCT_COMPLETED;
+}
+
+/* What a job reports of itself. */
+static double merit_of(const char *comment)
+{
+	const char *at = strstr(comment, "merit=");
+
+	return at ? number(at + strlen("merit=")) : 0;
+}
+
+static int take_line(struct sacct *out, const struct sacct_head *h, char *line,
+                     struct cpl_error *err)
+{
+	const char *field[COLUMNS] = {"", "", "", "", ""};
+	char *text;
+	int n = 0;
+
+	for (; (text = strsep(&line, "|")); n++)
+		for (int c = 0; c < COLUMNS; c++)
+			if (h->at[c] == n)
+				field[c] = text;
+	if (!*field[ID] || !*field[STATE] || strchr(field[ID], '.'))
+		return 0;
+	if (cpl_array_grow(&out->job, out->n, sizeof(*out->job), err))
+		return -1;
+	out->job[out->n++] = (struct sacct_job){
+	        .id = field[ID],
+	        .end = end_of(field[STATE]),
+	        .seconds = elapsed(field[ELAPSED]),
+	        .energy = number(field[ENERGY]),
+	        .merit = merit_of(field[COMMENT])};
+	return 0;
+}
+
+/* By id; lines are in one text, in their order. */
+static int by_id(const void *x, const void *y)
+{
+	const struct sacct_job *a = x, *b = y;
+	int order = strcmp(a->id, b->id);
+
+	return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+int sacct_parse(struct sacct *out, char *text, const char *name,
+                struct cpl_error *err)
+{
+	struct sacct_head head;
+	char *line;
+	int64_t kept = 0;
+
+	*out = (struct sacct){.text = text};
+	line = strsep(&text, "\n");
+	if (take_head(&head, line, name, err))
+		return -1;
+	while ((line = strsep(&text, "\n")))
+		if (take_line(out, &head, line, err))
+			return -1;
+	if (out->n)
+		qsort(out->job, (size_t)out->n, sizeof(*out->job), by_id);
+	for (int64_t i = 0; i < out->n; i++) {
+		if (i + 1 < out->n &&
+		    !strcmp(out->job[i].id, out->job[i + 1].id))
+			continue;
+		out->job[kept++] = out->job[i];
+	}
+	out->n = kept;
+	return 0;
+}
+
+int sacct_load(struct sacct *out, const char *path, struct cpl_error *err)
+{
+	size_t length;
+	char *text = cpl_file_read(path, MAX_BYTES, &length, err);
+
+	*out = (struct sacct){0};
+	return text ? sacct_parse(out, text, path, err) : -1;
+}
+
+int sacct_ask(struct sacct *out, int64_t since, struct cpl_error *err)
+{
+	char command[160], day[32] = "1970-01-01";
+	/* Times are local, and a job may have waited between decision and start. */
+	time_t at = (time_t)since - 86400;
+	struct tm tm;
+	char *text;
+
+	*out = (struct sacct){0};
+	if (localtime_r(&at, &tm))
+		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+	snprintf(command, sizeof(command),
+	         "sacct -a -X -P -S %s -o "
+	         "JobIDRaw,State,ElapsedRaw,ConsumedEnergyRaw,Comment",
+	         day);
+	text = slurm_shell_ok(command, err);
+	return text ? sacct_parse(out, text, "sacct", err) : -1;
+}
+
+void sacct_free(struct sacct *sacct)
+{
+	free(sacct->job);
+	free(sacct->text);
+	*sacct = (struct sacct){0};
+}
+
+static int by_name(const void *id, const void *job)
+{
+	return strcmp(id, ((const struct sacct_job *)job)->id);
+}
+
+const struct sacct_job *sacct_find(const struct sacct *sacct, const char *id)
+{
+	return sacct->n ? bsearch(id, sacct->job, (size_t)sacct->n,
+	                          sizeof(*sacct->job), by_name)
+	                : NULL;
+}
