@@ -18,10 +18,10 @@ struct commplace_mapping;
  * Lay the ranks of a signature out on distinct nodes node[n], at most
  * ranks_per_node on each, by an algorithm of commplace_mapping_algorithm()
  * ("tile:OPTION" has an option). Never worse by the objective than the default,
- * which fills the nodes in turn. Options: routing, objective, seed, threads,
- * seconds, background. NULL with err: no such algorithm or node, too few nodes,
- * a job that the algorithm cannot do, memory. The cost is the algorithm's,
- * commplace-map(1).
+ * which fills the nodes in turn, unless raw. Options: routing, objective, seed,
+ * threads, seconds, background, raw. NULL with err: no such algorithm or node,
+ * too few nodes, a job that the algorithm cannot do, memory. The cost is the
+ * algorithm's, commplace-map(1).
  */
 COMMPLACE_API struct commplace_mapping *
 commplace_mapping_make(const struct commplace_network *net,

@@ -71,6 +71,12 @@ COMMPLACE_API double
 commplace_network_link_bandwidth(const struct commplace_network *net,
                                  int64_t link);
 
+/* The same of all links at once, into arrays of as many; NULL: not wanted.
+ * O(links). */
+COMMPLACE_API void
+commplace_network_read_links(const struct commplace_network *net, int *from,
+                             int *to, int *class_id, double *bandwidth);
+
 /* The i-th routing of networks of this type, NULL after the last. */
 COMMPLACE_API const char *
 commplace_network_routing(const struct commplace_network *net, int i);

@@ -7,6 +7,7 @@
 #ifndef COMMPLACE_OPTIONS_H
 #define COMMPLACE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -59,6 +60,16 @@ commplace_options_background(struct commplace_options *options,
 COMMPLACE_API int commplace_options_free_nodes(struct commplace_options *options,
                                                const int *node, int n,
                                                struct commplace_error *err);
+/* Placement: candidates are judged with the rank order that this algorithm of
+ * commplace_mapping_algorithm() makes; default: ranks in turn. */
+COMMPLACE_API int
+commplace_options_rank_mapping(struct commplace_options *options,
+                               const char *algorithm,
+                               struct commplace_error *err);
+/* Mapping: take what the algorithm makes even where the default order is better.
+ */
+COMMPLACE_API int commplace_options_raw(struct commplace_options *options,
+                                        bool raw, struct commplace_error *err);
 /* Binding: cores of each rank (default 1), or hardware threads of each, when
  * ranks may share a core. The later of the two calls holds. */
 COMMPLACE_API int

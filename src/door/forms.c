@@ -248,6 +248,10 @@ void cpl_form_put_request(struct cpl_packer *o,
 	cpl_form_put_ints(o, req->required, req->n_required);
 	cpl_put_number(o, req->own_order);
 	cpl_put_number(o, req->batch);
+	cpl_form_put_text(o, req->rules);
+	cpl_form_put_text(o, req->units);
+	cpl_put_number(o, req->segments);
+	cpl_put_number(o, req->by_stock);
 	cpl_form_put_text(o, req->stock_reason);
 	cpl_put_number(o, req->start);
 }
@@ -264,6 +268,11 @@ void cpl_form_get_request(struct cpl_unpacker *in,
 	req->required = *required = cpl_form_get_ints(in, &req->n_required);
 	req->own_order = get_bool(in);
 	req->batch = get_bool(in);
+	req->rules = cpl_form_get_text(in);
+	req->units = cpl_form_get_text(in);
+	req->segments = get_bool(in);
+	req->by_stock = get_bool(in);
+	in->bad |= (req->rules != NULL) != (req->units != NULL);
 	req->stock_reason = cpl_form_get_text(in);
 	req->start = get_bool(in);
 }

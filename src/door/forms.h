@@ -14,7 +14,7 @@
 #include "site/submit.h"
 
 /* Of messages; another one is refused. */
-#define CPL_DOOR_VERSION 1
+#define CPL_DOOR_VERSION 3
 
 enum cpl_door_kind {
 	/* slurmctld begins: version, program's version, path of the

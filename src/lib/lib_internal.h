@@ -46,6 +46,8 @@ struct commplace_options {
 	int n_free;
 	int per_rank; /* cores, or CPUs */
 	bool by_cpu;
+	char *mapping; /* placement's; NULL: ranks in turn */
+	bool raw;
 };
 
 /* Where there are none. */

@@ -55,7 +55,9 @@ static int make(const struct commplace_network *net,
 	        .expired_arg = &deadline,
 	        .seconds = o->seconds >= 0 ? o->seconds : 0,
 	        .threads = o->threads,
+	        .raw = o->raw,
 	};
+	struct cpl_rank_grid grid;
 	struct cpl_comm *comm = NULL;
 	int *slots = NULL;
 
@@ -68,6 +70,9 @@ static int make(const struct commplace_network *net,
 	        cpl_routing_find_quick(cpl_lib_network(net), o->routing, err);
 	if (!req.routing)
 		return -1;
+	if (cpl_phases_groups(cpl_lib_signature(signature)->phase,
+	                      cpl_lib_signature(signature)->n_phases, &grid))
+		req.grid = &grid;
 	req.slots = slots = fill_slots(ranks, n, ranks_per_node, err);
 	if (slots)
 		req.comm = comm =

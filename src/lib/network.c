@@ -102,6 +102,22 @@ READ_LINK(int, to, net->link_to[link])
 READ_LINK(int, class, net->link_class_of[link])
 READ_LINK(double, bandwidth, cpl_network_link_bandwidth(net, link))
 
+void commplace_network_read_links(const struct commplace_network *net,
+                                  int *from, int *to, int *class_id,
+                                  double *bandwidth)
+{
+	for (int64_t i = 0; i < cpl_lib_network(net)->n_links; i++) {
+		if (from)
+			from[i] = commplace_network_link_from(net, i);
+		if (to)
+			to[i] = commplace_network_link_to(net, i);
+		if (class_id)
+			class_id[i] = commplace_network_link_class(net, i);
+		if (bandwidth)
+			bandwidth[i] = commplace_network_link_bandwidth(net, i);
+	}
+}
+
 const char *commplace_network_routing(const struct commplace_network *net,
                                       int i)
 {

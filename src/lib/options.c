@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "mapping/mapping.h"
 
 /* More cores than a node has. */
 #define MAX_PER_RANK 65536
@@ -34,19 +35,41 @@ void commplace_options_free(struct commplace_options *options)
 	if (!options)
 		return;
 	free(options->routing);
+	free(options->mapping);
 	free(options->free_node);
 	free(options);
 }
 
-int commplace_options_routing(struct commplace_options *options,
-                              const char *name, struct commplace_error *err)
+static int keep_name(char **into, const char *name, struct commplace_error *err)
 {
 	char *copy = strdup(name);
 
 	if (!copy)
 		return cpl_fail_memory(cpl_lib_error(err));
-	free(options->routing);
-	options->routing = copy;
+	free(*into);
+	*into = copy;
+	return 0;
+}
+
+int commplace_options_routing(struct commplace_options *options,
+                              const char *name, struct commplace_error *err)
+{
+	return keep_name(&options->routing, name, err);
+}
+
+int commplace_options_rank_mapping(struct commplace_options *options,
+                                   const char *algorithm,
+                                   struct commplace_error *err)
+{
+	if (!cpl_mapper_find(algorithm, cpl_lib_error(err)))
+		return -1;
+	return keep_name(&options->mapping, algorithm, err);
+}
+
+int commplace_options_raw(struct commplace_options *options, bool raw,
+                          struct commplace_error *err)
+{
+	options->raw = raw;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 struct commplace_placement {
 	struct cpl_decision decision;
+	int *rank_node; /* [ranks], or NULL */
 };
 
 static unsigned char *free_nodes(const struct commplace_network *net,
@@ -79,6 +80,7 @@ static int choose(const struct commplace_network *net,
 	int rc = -1;
 
 	if (comm && scene.routing &&
+	    (!o->mapping || !cpl_wish_mapper(&wish, o->mapping, err)) &&
 	    !cpl_wish_policy(&wish, scene.net, policy, err) &&
 	    !add_running(&scene, cpl_lib_background(o->background), err))
 		rc = cpl_scene_decide(&scene, &job, &wish, &nodes, NULL,
@@ -87,6 +89,22 @@ static int choose(const struct commplace_network *net,
 	cpl_comm_free(comm);
 	free(flag);
 	return rc;
+}
+
+static int keep_ranks(struct commplace_placement *placement, int ranks,
+                      struct cpl_error *err)
+{
+	const struct cpl_decision *d = &placement->decision;
+
+	if (!d->rank_host)
+		return 0;
+	placement->rank_node =
+	        malloc((size_t)ranks * sizeof(*placement->rank_node));
+	if (!placement->rank_node)
+		return cpl_fail_memory(err);
+	for (int r = 0; r < ranks; r++)
+		placement->rank_node[r] = d->node[d->rank_host[r]];
+	return 0;
 }
 
 struct commplace_placement *
@@ -103,16 +121,20 @@ commplace_placement_choose(const struct commplace_network *net,
 		cpl_fail_memory(&why);
 	else if (!choose(net, signature, n, ranks_per_node, policy,
 	                 options ? options : &cpl_lib_defaults,
-	                 &placement->decision, &why))
+	                 &placement->decision, &why) &&
+	         !keep_ranks(placement, cpl_lib_signature(signature)->ranks,
+	                     &why))
 		return placement;
-	free(placement);
+	commplace_placement_free(placement);
 	return cpl_lib_made(NULL, &why, err);
 }
 
 void commplace_placement_free(struct commplace_placement *placement)
 {
-	if (placement)
-		cpl_decision_free(&placement->decision);
+	if (!placement)
+		return;
+	cpl_decision_free(&placement->decision);
+	free(placement->rank_node);
 	free(placement);
 }
 
@@ -122,15 +144,42 @@ chosen(const struct commplace_placement *placement)
 	return &placement->decision.candidate[placement->decision.chosen];
 }
 
+static const char *policy_of(const struct cpl_candidate *candidate)
+{
+	return candidate->policy ? candidate->policy->name : "traffic";
+}
+
 const char *
 commplace_placement_policy(const struct commplace_placement *placement)
 {
-	const struct cpl_placement_policy *policy = chosen(placement)->policy;
+	return policy_of(chosen(placement));
+}
 
-	return policy ? policy->name : "traffic";
+int commplace_placement_candidate(const struct commplace_placement *placement,
+                                  int i, struct commplace_candidate *out)
+{
+	const struct cpl_decision *d = &placement->decision;
+	const struct cpl_candidate *c;
+
+	if (i < 0 || i >= d->n_candidates)
+		return -1;
+	c = &d->candidate[i];
+	*out = (struct commplace_candidate){
+	        .policy = policy_of(c),
+	        .seed = c->seed,
+	        .max_congestion = c->metrics.max_congestion,
+	        .mean_congestion = c->metrics.mean_congestion,
+	        .hop_bytes = c->sums.hop_bytes,
+	        .mapped_max_congestion =
+	                c->is_mapped ? c->mapped.metrics.max_congestion : -1,
+	        .evaluated = c->evaluated,
+	        .chosen = i == d->chosen,
+	};
+	return 0;
 }
 
 READ(const int *, placement_nodes, placement, placement->decision.node)
+READ(const int *, placement_rank_node, placement, placement->rank_node)
 READ(double, placement_max_congestion, placement,
      chosen(placement)->metrics.max_congestion)
 READ(double, placement_mean_congestion, placement,
