@@ -8,14 +8,15 @@ dist_man_MANS += doc/man1/commplace-reorder.1 doc/man1/commplace.1 \
 	doc/man8/select_cons_tres_commplace.8 doc/man8/spank_commplace.8 \
 	doc/man8/switch_commplace.8 doc/man8/task_commplace.8
 # Pages of subcommands, each with what src/cmd/help says of its options.
-command_pages = doc/man1/commplace-bind.1 doc/man1/commplace-campaign.1 \
+command_pages = doc/man1/commplace-interleave.1 doc/man1/commplace-bench.1 doc/man1/commplace-benefit.1 doc/man1/commplace-bind.1 doc/man1/commplace-campaign.1 \
 	doc/man1/commplace-characterize.1 doc/man1/commplace-compare.1 \
-	doc/man1/commplace-config.1 doc/man1/commplace-explain.1 \
+	doc/man1/commplace-config.1 doc/man1/commplace-doctor.1 \
+	doc/man1/commplace-explain.1 \
 	doc/man1/commplace-features.1 doc/man1/commplace-learn.1 \
 	doc/man1/commplace-map.1 doc/man1/commplace-network.1 \
 	doc/man1/commplace-place.1 doc/man1/commplace-predict-time.1 \
 	doc/man1/commplace-record.1 doc/man1/commplace-replay.1 \
-	doc/man1/commplace-signature.1 doc/man1/commplace-signature-phases.1 doc/man1/commplace-simulate.1 \
+	doc/man1/commplace-segment.1 doc/man1/commplace-signature.1 doc/man1/commplace-signature-phases.1 doc/man1/commplace-simulate.1 \
 	doc/man1/commplace-status.1 doc/man1/commplace-traffic.1
 man_MANS = $(command_pages) doc/man5/commplace.conf.5
 page_sources = $(command_pages:.1=.1.in)
@@ -58,8 +59,8 @@ doc/options-in-versions: src/cmd/help/read.awk src/cmd/help/versions.awk $(help_
 CLEANFILES += $(completions) doc/options-in-versions
 EXTRA_DIST += src/cmd/help/complete.awk src/cmd/help/versions.awk
 dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/offline.md \
-	doc/glossary.md doc/architecture.md doc/library.md \
+	doc/glossary.md doc/architecture.md doc/library.md doc/python.md \
 	doc/tours.md doc/adding-a-slurm-series.md doc/faults.md \
 	doc/symbols-in-versions
 exampledir = $(docdir)/examples
-dist_example_DATA = doc/examples/map_job.c
+dist_example_DATA = doc/examples/map_job.c doc/examples/draw_loads.py
