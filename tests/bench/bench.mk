@@ -196,9 +196,14 @@ tests_bench_time_error_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_error
 # tests/bench/time_placements CASES [HOW [ROWS.csv]] [order]
 EXTRA_PROGRAMS += tests/bench/time_placements
-tests_bench_time_placements_SOURCES = tests/bench/time_placements.c tests/bench/time_cases.h
+tests_bench_time_placements_SOURCES = tests/bench/time_placements.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_time_placements_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_placements
+# tests/bench/bench_measured CASES [NOISE]
+EXTRA_PROGRAMS += tests/bench/bench_measured
+tests_bench_bench_measured_SOURCES = tests/bench/bench_measured.c tests/bench/busy_machine.h tests/bench/time_cases.h
+tests_bench_bench_measured_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_measured
 # tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
 EXTRA_PROGRAMS += tests/bench/bench_simulate
 tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c tests/bench/cpu_time.h tests/bench/messages_job.h
@@ -213,8 +218,14 @@ tests_bench_latency_load_SOURCES = tests/bench/latency_load.c
 tests_bench_latency_load_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/latency_load
 
+# tests/bench/bench-aicb FILE... [-- FLAG...]: workloads of AICB
+EXTRA_DIST += tests/bench/bench-aicb
+
 # tests/bench/bench-import [NODES]: tables of nodes
 EXTRA_DIST += tests/bench/bench-import
+
+# tests/bench/bench-domains NETWORK RANKS-PER-NODE PART DRAWS SIGNATURE...
+EXTRA_DIST += tests/bench/bench-domains
 
 # tests/bench/bench-links: as root, on a kernel with network namespaces
 EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale
@@ -222,3 +233,24 @@ EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale
 # make benches: all that stands here and needs no library that may be missing
 benches: $(EXTRA_PROGRAMS)
 .PHONY: benches
+# tests/bench/bench_nccl .libs/libnccl-profiler-commplace.so
+EXTRA_PROGRAMS += tests/bench/bench_nccl
+tests_bench_bench_nccl_SOURCES = tests/bench/bench_nccl.c src/record/nccl_api.h
+tests_bench_bench_nccl_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src
+tests_bench_bench_nccl_CFLAGS = $(AM_CFLAGS) -pthread
+CLEANFILES += tests/bench/bench_nccl
+
+# tests/bench/bench_spread [INSTANCES [SEED]]: rows of doc/reproduction/spread.md
+EXTRA_PROGRAMS += tests/bench/bench_spread
+tests_bench_bench_spread_SOURCES = tests/bench/bench_spread.c tests/bench/cpu_time.h
+tests_bench_bench_spread_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_spread
+
+# tests/bench/bench_benefit 1000 [LOG.swf|- [ROW]]
+EXTRA_PROGRAMS += tests/bench/bench_benefit
+tests_bench_bench_benefit_SOURCES = tests/bench/bench_benefit.c
+tests_bench_bench_benefit_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_benefit
+
+# tests/bench/bench-segments [JOBS [SEED [POLICIES]]]: the same page
+EXTRA_DIST += tests/bench/bench-segments

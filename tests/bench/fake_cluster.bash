@@ -54,7 +54,7 @@ fake_start() {
 	CLUSTER_N=$nodes
 	CLUSTER=$(mktemp -d "${TMPDIR:-/tmp}/commplace-bench.XXXXXX")
 	chmod 755 "$CLUSTER"
-	wait_for 300 cluster_try_ports || bail "no free ports"
+	wait_for 300 cluster_try_ports 2 || bail "no free ports"
 	on_exit fake_stop
 	CLUSTER_USER=root
 	NETWORK=$CLUSTER/etc/network.json PROFILES=$CLUSTER/profiles
@@ -87,7 +87,7 @@ fake_stop() {
 		kill -9 "$pid" 2>/dev/null
 	done
 	cluster_kill "$CLUSTER/run/munged.pid"
-	rm -rf "$cluster_port_lock"
+	rm -rf "${cluster_port_locks[@]}"
 	if [ -n "${COMMPLACE_KEEP_LOGS:-}" ]; then
 		echo "# logs in $CLUSTER"
 	else

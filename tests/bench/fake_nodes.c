@@ -27,10 +27,33 @@
 #include "src/common/forward.h"
 #include "src/common/hostlist.h"
 #include "src/common/read_config.h"
-#include "src/common/slurm_acct_gather_energy.h"
 #include "src/common/slurm_protocol_api.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
+#if CPLSLURM_SERIES < 2302
+#include "src/common/slurm_acct_gather_energy.h"
+typedef hostlist_t host_names;
+#else
+#include "src/interfaces/acct_gather_energy.h"
+typedef hostlist_t *host_names;
+#endif
+/* From 25.11 on a connection is an object of Slurm's, and what is meant for others,
+ * too, is not forwarded: slurm.conf is to have TreeWidth=65533. */
+#if CPLSLURM_SERIES < 2511
+#define PEER_IS_OBJECT 0
+typedef int peer;
+#define JOB_ID_OF(launch) (launch)->job_id
+#define UID_OF(launch) (launch)->uid
+#define END_JOB_ID .job_id
+#else
+#define PEER_IS_OBJECT 1
+#include "src/common/slurm_protocol_socket.h"
+#include "src/interfaces/conn.h"
+typedef void *peer;
+#define JOB_ID_OF(launch) (launch)->step_id.job_id
+#define UID_OF(launch) 0
+#define END_JOB_ID .step_id.job_id
+#endif
 
 static const char *prefix;
 static uint16_t cpus;
@@ -81,12 +104,12 @@ static void forget(uint32_t id)
 
 static void begin(const batch_job_launch_msg_t *launch)
 {
-	hostlist_t hosts = hostlist_create(launch->nodes);
+	host_names hosts = hostlist_create(launch->nodes);
 	char *first = hosts ? hostlist_shift(hosts) : NULL;
 	const char *script = launch->script ? launch->script : "";
 	struct job job = {
-		.id = launch->job_id,
-		.uid = launch->uid,
+		.id = JOB_ID_OF(launch),
+		.uid = UID_OF(launch),
 		.status = (uint32_t)said(script, "exit ") << 8,
 		.end = now() + said(script, "sleep "),
 	};
@@ -109,7 +132,7 @@ static void begin(const batch_job_launch_msg_t *launch)
 static bool tell_end(struct job *job)
 {
 	complete_batch_script_msg_t end = {
-		.job_id = job->id,
+		END_JOB_ID = job->id,
 		.job_rc = job->status,
 		.node_name = job->node,
 		.user_id = job->uid,
@@ -203,9 +226,38 @@ static int answer_of(uint16_t type)
 }
 
 struct connection {
-	int fd;
+	peer fd;
 	slurm_addr_t from;
 };
+
+#if PEER_IS_OBJECT
+static bool receive(struct connection *c, slurm_msg_t *msg)
+{
+	msg->conn = c->fd;
+	return slurm_receive_msg(c->fd, msg, 0) == SLURM_SUCCESS;
+}
+
+static void hang_up(struct connection *c)
+{
+	conn_g_destroy(c->fd, true);
+}
+#else
+static bool receive(struct connection *c, slurm_msg_t *msg)
+{
+	/* Forwards what is meant for others too, as slurmd does. */
+	bool got = slurm_receive_msg_and_forward(c->fd, &c->from, msg) ==
+	           SLURM_SUCCESS;
+
+	if (!got)
+		forward_wait(msg);
+	return got;
+}
+
+static void hang_up(struct connection *c)
+{
+	close(c->fd);
+}
+#endif
 
 static void *serve(void *arg)
 {
@@ -213,19 +265,28 @@ static void *serve(void *arg)
 	slurm_msg_t *msg = xmalloc(sizeof(*msg));
 
 	slurm_msg_t_init(msg);
-	/* Forwards what is meant for others too, as slurmd does. */
-	if (slurm_receive_msg_and_forward(c->fd, &c->from, msg) ==
-	    SLURM_SUCCESS) {
+	if (receive(c, msg)) {
 		if (jobs_end)
 			note(msg);
 		slurm_send_rc_msg(msg, answer_of(msg->msg_type));
-	} else {
-		forward_wait(msg);
 	}
-	close(c->fd);
+#if PEER_IS_OBJECT
+	/* It is closed here. */
+	msg->conn = NULL;
+#endif
+	hang_up(c);
 	slurm_free_msg(msg);
 	free(c);
 	return NULL;
+}
+
+static bool is_there(peer fd)
+{
+#if PEER_IS_OBJECT
+	return fd != NULL;
+#else
+	return fd >= 0;
+#endif
 }
 
 static void *listener(void *arg)
@@ -243,7 +304,7 @@ static void *listener(void *arg)
 		if (!c)
 			abort();
 		c->fd = slurm_accept_msg_conn(fd, &c->from);
-		if (c->fd < 0 || pthread_create(&thread, &detached, serve, c))
+		if (!is_there(c->fd) || pthread_create(&thread, &detached, serve, c))
 			free(c);
 	}
 	return NULL;
@@ -323,7 +384,11 @@ int main(int argc, char **argv)
 	}
 	cpus = (uint16_t)atoi(argv[4]);
 	memory = (uint64_t)atoll(argv[5]);
+#if PEER_IS_OBJECT
+	slurm_init(NULL);
+#else
 	slurm_conf_init(NULL);
+#endif
 	fd = slurm_init_msg_engine_port((uint16_t)atoi(argv[1]));
 	if (fd < 0) {
 		fprintf(stderr, "fake_nodes: cannot listen on port %s\n",

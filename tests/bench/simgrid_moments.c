@@ -683,7 +683,7 @@ int main(int argc, char **argv)
 	    cpl_load_init(&m.rates, net, &err) ||
 	    cpl_route_finder_init(&finder, net, c.routing, &err) ||
 	    cpl_stock_tree_init(&tree, net, &err) ||
-	    campaign_kinds(&c, &kinds, &err) ||
+	    campaign_kinds(&c, 0, &kinds, &err) ||
 	    cpl_campaign_run(&c, policy, 1, &first, &err))
 		goto out;
 	rc = play_all(&m, first.job, atoi(argv[5]), policy, chooser, n, &err);

@@ -35,10 +35,20 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* From 25.11 on the error is errno, and jobs are steps. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0)
+#define LAST_ERROR slurm_get_errno()
+#define JOB_ID(message) (message)->job_id
+#else
+#include <errno.h>
+#define LAST_ERROR errno
+#define JOB_ID(message) (message)->step_id.job_id
+#endif
+
 static int fail(const char *what)
 {
 	fprintf(stderr, "slurm_calls: %s: %s\n", what,
-	        slurm_strerror(slurm_get_errno()));
+	        slurm_strerror(LAST_ERROR));
 	return 1;
 }
 
@@ -109,7 +119,7 @@ static uint32_t started_job(struct job *job, double *ms)
 		return 0;
 	}
 	*ms = now_ms() - begin;
-	id = got->job_id;
+	id = JOB_ID(got);
 	if (!got->node_cnt) {
 		fprintf(stderr, "slurm_calls: job %u waits\n", id);
 		id = 0;

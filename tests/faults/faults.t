@@ -9,6 +9,7 @@ here=$(cd "${0%/*}" && pwd)
 . "$here/inject.bash"
 . "$here/work.bash"
 . "$here/check.bash"
+[ $# -gt 0 ] || needs_turn 2 1
 
 CLUSTER_CPUS=8
 CLUSTER_CRED_EXPIRE=6

@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	            : data[0] == 'n' ? "node-list"
 	            : data[0] == 'x' ? "names"
 	            : data[0] == 'm' ? "node-toml"
+	            : data[0] == 'g' ? "topograph"
 	                             : "aries";
 	in.text = (const char *)data + 1;
 	in.length = size - 1;

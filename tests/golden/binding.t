@@ -92,6 +92,63 @@ is "$(value "$work/gpu.json" 'join " ", map { int($_->[0] / 16) } @{$r->{rank_to
 	"6 7 2 3 0 1 4 5" "each at the L3 of its GPU"
 is "$(bound near gpu-node.xml --ranks 0-8 --gpu-map 5 && value "$work/near.json" '" $r->{far_from_gpu}"')" \
 	"4000 4000 3600 1" "nine ranks of one GPU with eight cores: one is far"
+# node NAME: the hwloc XML of a node of tests/nodes
+node() {
+	awk -f "$here/../tools/node-xml.awk" "$here/../nodes/$1.txt" \
+		>"$work/$1.xml"
+}
+# near NODE OPTION...: the lines of ranks, without cores
+near() {
+	"$commplace" bind --signature "$mesh" --topology "$work/$1.xml" "${@:2}" |
+		awk '$1 == "RANK", NF == 0 { if (NF) print $1, $3, $4, $5, $6 }'
+}
+node dgx-h100
+is "$(near dgx-h100 --ranks 0-3 --gpus 7,4,6,1 --cores-per-rank 14)" \
+	"RANK CPUS NUMA GPU NIC
+0 56-69,168-181 1 7 mlx5_11
+1 70-83,182-195 1 4 mlx5_6
+2 84-97,196-209 1 6 mlx5_10
+3 42-55,154-167 0 1 mlx5_3" "half of the GPUs of a node, in the job's order"
+is "$(near dgx-h100 --ranks 0-3 --gpus 6,7 --gpu-map 1,1,0,0 \
+	--cpus 60-63,172-175)" "RANK CPUS NUMA GPU NIC
+0 62,174 1 7 mlx5_11
+1 63,175 1 7 mlx5_11
+2 60,172 1 6 mlx5_10
+3 61,173 1 6 mlx5_10" "--gpu-map counts among the job's GPUs"
+is "$(near dgx-h100 --ranks 0-2 --gpus 5,5,1)" "RANK CPUS NUMA GPU NIC
+0 56,168 1 5 mlx5_9
+1 57,169 1 5 mlx5_9
+2 2,114 0 1 mlx5_3" "slices of a GPU"
+is "$(near dgx-h100 --ranks 3 --gpus 2,3)" "RANK CPUS NUMA GPU NIC
+3 0,112 0 2,3 mlx5_4,mlx5_5" "one rank has them all"
+"$commplace" bind --signature "$mesh" --topology "$work/dgx-h100.xml" --ranks 0-1 \
+	--gpus 4,0 --json >"$work/h100.json"
+is "$(value "$work/h100.json" \
+	'join " ", $r->{gpu_cores}, $r->{gpus}[7], map { "@$_" } @{$r->{rank_to_gpus}}, @{$r->{rank_to_nics}}')" \
+	"tree 0000:df:00.0 4 0 mlx5_6 mlx5_0" "in JSON, too"
+"$commplace" bind --signature "$mesh" --topology "$work/dgx-h100.xml" --ranks 0-1 \
+	--json >"$work/none.json"
+is "$(value "$work/none.json" 'join " ", grep { /gpu|nic/ } sort keys %$r')" \
+	"far_from_gpu" "which has nothing new without GPUs"
+# What mpibind's own test expects of Corona for eight tasks and its four GPUs
+# (LLNL/mpibind, test-suite/expected/expected.epyc-corona, number 11).
+node corona
+is "$("$commplace" bind --signature "$mesh" --topology "$work/corona.xml" --ranks 0-7 \
+	--gpu-map 0,0,1,1,2,2,3,3 --cores-per-rank 3 | awk 'NR > 1 && NF == 0 { exit }
+	NR > 1 { printf "%s%s:%s", (NR > 2 ? " " : ""), $2, $4 }')" \
+	"6-8:1 9-11:1 12-14:2 15-17:2 30-32:5 33-35:5 42-44:7 45-47:7" \
+	"GPUs first, then cores near them: as mpibind"
+node one-place
+is "$(near one-place --ranks 0-3 --gpus 0,1,2,3 --cores-per-rank 8)" \
+	"RANK CPUS NUMA GPU NIC
+0 0-7,32-39 0 0 mlx5_0
+1 8-15,40-47 0 1 mlx5_1
+2 16-23,48-55 1 2 mlx5_2
+3 24-31,56-63 1 3 mlx5_3" "all GPUs in one place: an even split of the cores"
+is "$("$commplace" bind --signature "$mesh" --topology "$work/one-place.xml" \
+	--ranks 0-3 --gpu-map 0,1,2,3 | tail -n 1)" \
+	"The topology has all GPUs in one place: cores are split evenly in their order" \
+	"which is said"
 "$commplace" bind --signature "$mesh" --ranks 0-47 --topology \
 	"$etc/topologies/a64fx.txt" --algorithm packed --plot "$work/a.svg" \
 	>"$work/a.txt"

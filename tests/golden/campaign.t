@@ -93,7 +93,7 @@ is "$(sed -n '6,9p' text | awk '{ print $2 }' | paste -sd' ')" \
 is "$(grep -c '<rect' plot.svg)" 9 "the picture has its bars"
 like "$(cat plot.svg)" ">Communication time, flat = 100 % " "and says against what"
 like "$(campaign swf mix.map flat,autoo 2>&1)" \
-	"none of flat, tree, .* adaptive, site, and placement policy 'autoo' is unknown" \
+	"none of flat, tree, .* adaptive, blind, site, and placement policy 'autoo' is unknown" \
 	"a policy that is none"
 is "$(campaign swf mix.map tree,tree-rank --json |
 	json - policies 1 communication_ratio)" 1 \
@@ -165,6 +165,44 @@ is "$(sed -n 2p events | cut -f8 | tr -d 'n[]')" \
 	"$("$commplace" place --network network.json --signature ./ring8.json \
 		--nodes 4 --policy auto --json | json - hosts | tr -d n)" \
 	"the nodes of commplace place"
+
+# What jobs ask for of their nodes, on routers with two each. The first three leave one
+# node each on two routers to a job that wants both on one, and may not have them; the
+# next one goes before it, on the node that it does not need.
+cat >asked <<-END
+	JobID|Submit|ElapsedRaw|NNodes|JobName|SubmitLine
+	1|0|100|1|a|
+	2|0|100|46|b|
+	3|0|100|47|c|sbatch --wrap=a
+	4|1|100|2|d|sbatch --switches=1 --wrap=a|b
+	5|2|300|1|e|
+	6|3|100|3|f|sbatch --segment=2
+END
+echo 'Match Name=b Pattern=none Options="--segment=2 --spread-segments"' >asked.map
+echo 'Match Pattern=none' >>asked.map
+campaign asked asked.map blind,flat --json --events events >json
+ok $? "jobs that ask for nodes"
+starts() {
+	awk -v policy="$1" '$1 == policy && $3 == "start" { print $4 ":" $2 }' events |
+		sort | paste -sd' '
+}
+is "$(starts blind)" "1:0.000 2:0.000 3:0.000 4:1.000 5:100.000" \
+	"blind: only numbers count"
+is "$(starts flat)" "1:0.000 2:0.000 3:0.000 4:100.000 5:2.000" \
+	"flat: a router is waited for"
+is "$(json - too_large <json)" 1 "segments that do not divide a job are never had"
+is "$(jq -c '[.policies[] | .segments, .across_domains]' json)" "[23,1,23,0]" \
+	"segments are counted, and those that cross routers"
+like "$(campaign asked asked.map blind,flat)" "flat +[0-9.]+ % +23 +0" "the table says so"
+like "$(campaign asked asked.map blind,flat)" "1 want more nodes than there are as they ask" \
+	"and who never runs"
+is "$(campaign swf mix.map flat,auto+mapping --json --segment-from-signature --threads 1 | sha1sum)" \
+	"$(campaign swf mix.map flat,auto+mapping --json --segment-from-signature --threads 3 | sha1sum)" \
+	"segments of the traffic: the same bytes with other threads"
+campaign swf mix.map blind,auto --json --segment-from-signature --domain group >json
+ok "$(jq '.policies[1].segments > 100 and .policies[1].across_domains == 0 and
+	.policies[0].across_domains > 0 | not | if . then 1 else 0 end' json)" \
+	"in groups: auto keeps them, blind does not"
 
 # What is done to others, by what it weighs; and by the links shared.
 done_to_others() {

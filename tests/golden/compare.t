@@ -50,7 +50,7 @@ is "$(grep -xE '(linear|best-fit|random-(nodes|routers|chassis|groups)|round-rob
 	"$work/placements" | paste -sd' ')" \
 	"linear best-fit random-nodes random-routers random-chassis random-groups round-robin-nodes round-robin-routers" \
 	"all placements of a dragonfly"
-is "$(grep -xE 'blocked|compact|spread|whole|keep-whole|per-router|auto|traffic' \
+is "$(grep -xE 'blocked|compact|spread|whole|keep-whole|per-router|segments|auto|traffic' \
 	"$work/placements")" "" "but no search, none of a site's wishes or of tori"
 like "$(compare every --signature "$halo" --placements linear
 	rows "$work/every.json" '$r->{routing}' | paste -sd' ')" \

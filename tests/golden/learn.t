@@ -38,6 +38,27 @@ near "$(row seconds)" "$("$commplace" simulate "${job[@]}" --seed 3 --level pack
 	--placement random-nodes --json | json - seconds)"
 ok $? "seconds are those of simulate"
 
+# Orders of ranks: as files list them, and by mappers' own answers.
+"$commplace" features "${job[@]}" --placements linear >linear.csv
+like "$(tail -1 linear.csv)" ",linear," "one placement"
+"$commplace" place "${job[@]:0:2}" "${job[@]:4:2}" --nodes 8 --policy linear --json |
+	json - hosts | tr -d ' []"' | tr , "\n" | awk "{ print; print }" >block.txt
+tac block.txt >tac.txt
+"$commplace" features "${job[@]}" --rank-file block.txt --rank-file tac.txt >files.csv
+ok $? "rank files"
+is "$(cut -d, -f3 files.csv | paste -sd' ')" "placement block.txt tac.txt" "a row of each"
+is "$(sed -n 2p files.csv | cut -d, -f4-)" "$(tail -1 linear.csv | cut -d, -f4-)" \
+	"block order in a file has the figures of the placement"
+"$commplace" features "${job[@]}" --placements linear --mappings linear,greedy,random >maps.csv
+is "$(cut -d, -f3 maps.csv | paste -sd' ')" \
+	"placement linear+linear linear+greedy linear+random" "a row of each mapping"
+is "$(sed -n 2p maps.csv | cut -d, -f4-)" "$(tail -1 linear.csv | cut -d, -f4-)" \
+	"of which linear is block order"
+[ "$(sed -n 4p maps.csv | cut -d, -f4-)" != "$(tail -1 linear.csv | cut -d, -f4-)" ]
+ok $? "and random is not: no answer is guarded"
+[ "$("$commplace" features "${job[@]}" --placements linear --mappings all | wc -l)" -gt 12 ]
+ok $? "all of them"
+
 for method in extra-trees boosted; do
 	"$commplace" learn rows.csv --method $method -o $method.json --json >json
 	ok $? "$method: a model"

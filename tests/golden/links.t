@@ -87,4 +87,10 @@ is "$(wiring modulo)" \
 	"global 1 2 100,global 2 5 1,global 4 0 10,row 0 1 100,row 2 3 100,row 5 4 11" \
 	"wiring modulo by hand"
 
+# The same links without a job.
+"$commplace" network links --network "$work/w-net.json" >"$work/alone.csv"
+ok $? "network links"
+is "$(cut -d, -f1-4 "$work/w.csv" | cmp - "$work/alone.csv")" "" \
+	"network links: those of traffic --links"
+is "$(head -1 "$work/alone.csv")" "class,from,to,bandwidth" "network links: its columns"
 done_testing

@@ -65,7 +65,7 @@ for sub in "${subcommands[@]}"; do
 	# A table that lacks one, be it that of an action. (All are refused here, so
 	# that with pipefail no pipe succeeds.)
 	mapfile -t actions < <(sed -n '/^Usage/,/^$/p' "$work/help" |
-		sed -nE "s/.*commplace $sub ([a-z]+) .*/\\1/p" | sort -u)
+		sed -nE "s/.*commplace $sub ([a-z-]+) .*/\\1/p" | sort -u)
 	unknown=
 	while read -r option; do
 		for action in "" "${actions[@]}"; do
@@ -164,6 +164,8 @@ for file in README.md doc/admin-guide.md doc/users-guide.md doc/offline.md \
 	doc/architecture.md doc/glossary.md; do
 	missing=
 	while read -r link; do
+		# In an example of a page's own it is the site's.
+		[[ $link != /* ]] || continue
 		[ -e "$top/${file%/*}/$link" ] || [ -e "$top/$link" ] ||
 			missing+="$link "
 	done < <(grep -oE '\]\([^)#:]+' "$top/$file" | cut -c3-)

@@ -89,4 +89,59 @@ is "$("$commplace" map --network "$here/../../etc/networks/quickstart.json" \
 	--signature "$work/llm.json" --hosts 'n3,n9,n1,n12' --ranks-per-node 4 \
 	--algorithm network-order --format hostfile | uniq | paste -sd' ')" \
 	"n1 n3 n12 n9" "hosts along the network, tensor parallel ranks together"
+# 16 ranks as 4 tasks of 4 processes: an order of nodes.
+tasks() {
+	"$commplace" map --network "$work/leaves.json" \
+		--signature "$work/llm.json" --hosts n0,n4,n1,n5 \
+		--processes-per-task 4 "$@"
+}
+cat >"$work/leaves.json" <<'END'
+{ "format": "commplace-network", "version": 1, "type": "fattree",
+  "nodes_per_router": 4, "levels": [ { "down": 4, "up": 2 } ],
+  "nodes": "n[0-15]" }
+END
+is "$(tasks --algorithm groups --raw --format torchrun)" \
+	"n0 --nnodes=4 --node_rank=0 --nproc_per_node=4 --master_addr=n0
+n1 --nnodes=4 --node_rank=1 --nproc_per_node=4 --master_addr=n0
+n4 --nnodes=4 --node_rank=2 --nproc_per_node=4 --master_addr=n0
+n5 --nnodes=4 --node_rank=3 --nproc_per_node=4 --master_addr=n0" \
+	"torchrun: a line a node; data parallel ranks, which send most, share leaves"
+is "$(tasks --algorithm linear --format ray | tr -d ' \n')" \
+	'{"strategy":"PACK","bundles":[{"GPU":4,"node:n0":0.001},{"GPU":4,"node:n4":0.001},{"GPU":4,"node:n1":0.001},{"GPU":4,"node:n5":0.001}]}' \
+	"ray: a bundle a task"
+tasks --algorithm groups --raw --json >"$work/old.json"
+is "$(jq -c '[.processes_per_task, .rank_to_host,
+	(.spread.before, .spread.after | map([.dimension, .groups,
+	(.units[] | select(.unit == "router") | .most)]))]' "$work/old.json")" \
+	'[4,["n0","n1","n4","n5"],[["dp",2,2],["pp",2,1]],[["dp",2,1],["pp",2,2]]]' \
+	"spread of groups, before and after"
+isnt "$(tasks --algorithm random --raw --json | jq .kept_default)" true \
+	"raw: an answer that is worse than block order"
+
+# A node fails.
+repair() {
+	"$commplace" map --network "$work/leaves.json" \
+		--signature "$work/llm.json" --processes-per-task 4 \
+		--repair "$work/old.json" --failed n4 "$@"
+}
+is "$(repair --objective hop-bytes --free 'n[6,12]' --json |
+	jq -c '[.replaced, .rank_to_host, .worse]')" \
+	'[{"n4":"n6"},["n0","n1","n6","n5"],false]' \
+	"repair: the node beside the other rank of its stage"
+like "$(repair --objective hop-bytes --free n12)" \
+	$'^n12 takes the 1 rank of n4\nhop-bytes: before .*, repaired .*, a fresh plan ' \
+	"repair: far away"
+like "$(repair --objective hop-bytes)" 'a fresh plan [0-9.e+]*$' \
+	"repair: not said to be worse where it is not"
+is "$(repair --free n6 --objective hop-bytes --format hostfile |
+	paste -sd' ')" "n0 n1 n6 n5" "repair: for a launcher"
+printf 'n0\nn4\nn1\nn5\n' >"$work/old.json"
+is "$(repair --free n6 --objective hop-bytes --format hostfile |
+	paste -sd' ')" "n0 n6 n1 n5" "repair: from a host file"
+echo '{"rank_to_host": ["n0", 7, "n1", "n5"]}' >"$work/old.json"
+like "$(repair 2>&1)" "old.json: rank_to_host of rank 1, '.no text.', is no host" \
+	"repair: a layout that is none"
+echo '{"rank_to_host": ["n0", "n4", "n1"]}' >"$work/old.json"
+like "$(repair 2>&1)" "old.json: 3 ranks have hosts; the job has 4" \
+	"repair: of another job"
 done_testing

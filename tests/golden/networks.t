@@ -251,10 +251,45 @@ Each run communicates ([^ ]+) s, linear \1 s .\+0.0 %.: 0 node hours less on 2 n
 unlike "$text" "running jobs" "place: nothing of running jobs where there are none"
 like "$text" "seed  max congestion \(s\)  mean \(s\)  hop-bytes  mapped max \(s\)" \
 	"congestion is seconds"
-for net in gpc gpc-nodes haec-box dragonfly-plus-22 fattree-18 nvl72-8 slingshot-16; do
+for net in gpc gpc-nodes haec-box dragonfly-plus-22 fattree-18 nvl72-8 slingshot-16 \
+	dgx-h100-4 dgx-h100-16 hpn-15 slingshot-74; do
 	runs "$net: place" "$commplace" place --network "$networks/$net.json" \
 		--signature "$work/bt.json" --nodes 16 --policy auto
 done
+
+# Eight GPUs of two trays, each 1 to the next: in the tray, in the domain, or, to
+# another rack, over the rail of the receiver. Links out by class.
+printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "ring",
+	"ranks": 8, "phases": [{"name": "all", "weight": 1, "traffic":
+	[[0,1,1,1],[1,2,1,1],[2,3,1,1],[3,4,1,1],[4,5,1,1],[5,6,1,1],[6,7,1,1],
+	[7,0,1,1]]}]}' >"$work/ring.json"
+inside() { # NETWORK HOSTS
+	"$commplace" traffic --network "$networks/$1.json" --signature \
+		"$work/ring.json" --ranks-per-node 4 --hosts "$2" --json \
+		--links "$work/links.csv" |
+		jq -r 'def sum: if . then .mean * .count | round else 0 end;
+			[.bytes_in_node, .bytes_in_domain // 0, .bytes_on_network,
+			(.injection | sum), (.node_out | sum),
+			(.domain_out | sum), (.hop_bytes | round)] |
+			map(tostring) | join(" ")'
+}
+is "$(inside nvl72-8 rack1-tray[01-02])" "6 2 0 0 0 8 0" "nvl72: in a domain"
+is "$(inside nvl72-8 rack[1,8]-tray01)" "6 0 2 2 0 8 4" \
+	"nvl72: between domains, over the receiver's rail"
+is "$(awk -F, '$1 ~ /^domain_out/ && $5 > 0 { print $2, $3, $5 }' \
+	"$work/links.csv" | sort | paste -sd,)" \
+	"rack1-tray01:0 0 1,rack1-tray01:1 0 1,rack1-tray01:2 0 1,rack1-tray01:3 0 1,$(
+	)rack8-tray01:0 7 1,rack8-tray01:1 7 1,rack8-tray01:2 7 1,rack8-tray01:3 7 1" \
+	"each GPU sends once to its domain"
+is "$(inside dgx-h100-4 dgx[001-002])" "6 0 2 2 8 0 0" "dgx: two nodes of a unit"
+is "$(inside dgx-h100-4 dgx[001,128])" "6 0 2 2 8 0 4" "dgx: of two units"
+is "$(inside dgx-h100-16 dgx[001,512])" "6 0 2 2 8 0 8" "dgx: over the cores"
+is "$(inside hpn-15 host[0001,1920])" "6 0 2 2 8 0 4" "hpn: two segments"
+is "$(inside slingshot-74 node[00001-00002])" "6 0 2 2 6 0 2" \
+	"slingshot: from the own card across the group"
+text=$("$commplace" network check "$networks/nvl72-8.json" | tail -2)
+is "$text" "injection    144    5e+10  and back, port 3; affinity
+domain       576    9e+11  and back, of accelerators in 8 domains" "check tells domains"
 
 # 900 bytes between two leaves: over 18 spines of a cell, 50 each, or over the 18
 # links between two cells.
@@ -338,6 +373,130 @@ EOF
 	-o "$work/toml.json" >/dev/null
 is "$(cat "$work/toml.json")" "$(cat "$work/list.json")" "TOML says the same as lines"
 is "$(json "$work/toml.json" router_names)" "leaf1,top,leaf2" "of three switches"
+
+# Segments inside domains: 5 and 7 nodes are free in two racks, and 3 in a third.
+hosts_of() { # OPTION...
+	"$commplace" place --network "$networks/nvl72-8.json" --free \
+		'rack1-tray[01-05],rack2-tray[04-10],rack3-tray[02-04]' --json "$@" |
+		jq -r '.hosts | if type == "array" then join(" ") else . end'
+}
+is "$(hosts_of --nodes 8 --policy segments:4)" "$(echo rack1-tray{01..04} \
+	rack2-tray{04..07})" "segments of four"
+is "$(hosts_of --nodes 9 --policy segments:2)" "$(echo rack2-tray{04..09} \
+	rack3-tray{02..03} rack2-tray10)" "of two, and one more"
+is "$(hosts_of --nodes 10 --policy segments:16)" "$(echo rack2-tray{04..10} \
+	rack3-tray{02..04})" "none, where no domain has so many"
+like "$(hosts_of --nodes 4 --policy keep-whole:domain)" rack "domains are units to keep"
+
+# Topograph's JSON, with domains as its releases have them; a host without layers.
+cat >"$work/topograph.json" <<-'EOF'
+	{"instances": [
+	{"id": "n0", "network_layers": ["leaf-a", "spine"],
+	 "labels": {"accelerator.topograph.run/domain": "nvl-1", "zone": "z"}},
+	{"id": "n1", "network_layers": ["leaf-a", "spine"],
+	 "labels": {"nvidia.com/gpu.clique": "nvl-1"}},
+	{"id": "n2", "type": "GB200", "network_layers": ["leaf-b", "spine"],
+	 "attributes": {"nvlink": "nvl-2"}},
+	{"id": "n3", "network_layers": ["leaf-b", "spine"], "nvlink_domain": "nvl-2"},
+	{"id": "login", "network_layers": ["spine"]},
+	{"id": "n4", "network_layers": null, "attributes": {"nvlink": "nvl-3"}}]}
+EOF
+text=$("$commplace" network import "$work/topograph.json" --format topograph \
+	--name x -o "$work/tg.json")
+is "$text" "$work/tg.json: graph
+doubt: how 2 switches are joined is not told; a switch above all of them stands for it
+doubt: how many accelerators a node has, and the bandwidths, are not told; one with 1 byte/s stands for them" \
+	"topograph: what is not told"
+is "$(jq -c '[.nodes, .router_names, .accelerators]' "$work/tg.json")" \
+	'[{"0":"n[0-1]","1":"login","2":"n[2-3]","3":"n4"},["leaf-a","spine","leaf-b","nvl-3","(top)"],{"per_node":1,"domain":{"nodes":["n[0-1]","n[2-3]","n4"]}}]' \
+	"topograph: switches and domains"
+
+# Out again: a graph's own switches; units of levels; blocks.
+export_network() { # NETWORK FORMAT OPTION...
+	"$commplace" network export "$1" --format "$2" -o "$work/slurm" "${@:3}" &&
+		cat "$work/slurm"
+}
+is "$(export_network "$work/tg.json" topology-conf)" \
+	"SwitchName=router4 Switches=spine,nvl-3
+SwitchName=spine Switches=leaf-a,leaf-b,spine-nodes
+SwitchName=nvl-3 Nodes=n4
+SwitchName=leaf-a Nodes=n[0-1]
+SwitchName=leaf-b Nodes=n[2-3]
+SwitchName=spine-nodes Nodes=login" "export: a graph that is a tree"
+cp "$work/slurm" "$work/first"
+"$commplace" network import "$work/slurm" --format topology-conf \
+	-o "$work/again.json" >/dev/null
+is "$(export_network "$work/again.json" topology-conf | tr ',=' '\n\n' | sort)" \
+	"$(tr ',=' '\n\n' <"$work/first" | sort)" "and it comes back as it was"
+is "$(export_network "$work/tg.json" topology-conf --topology block)" \
+	"BlockName=domain0 Nodes=n[0-1]
+BlockName=domain1 Nodes=n[2-3]
+BlockName=domain2 Nodes=n4
+BlockSizes=1" "export: blocks are domains"
+is "$(export_network "$work/tg.json" topograph | jq -c '.instances[]')" \
+	'{"id":"n0","network_layers":["leaf-a","spine","router4"],"labels":{"accelerator.topograph.run/domain":"domain0"}}
+{"id":"n1","network_layers":["leaf-a","spine","router4"],"labels":{"accelerator.topograph.run/domain":"domain0"}}
+{"id":"login","network_layers":["spine","router4"]}
+{"id":"n2","network_layers":["leaf-b","spine","router4"],"labels":{"accelerator.topograph.run/domain":"domain1"}}
+{"id":"n3","network_layers":["leaf-b","spine","router4"],"labels":{"accelerator.topograph.run/domain":"domain1"}}
+{"id":"n4","network_layers":["nvl-3","router4"],"labels":{"accelerator.topograph.run/domain":"domain2"}}' \
+	"export: Topograph's layers and domains"
+# As Topograph has it, and as it comes back: the same switches, hosts and domains.
+for net in dgx-h100-16 nvl72-8 edison; do
+	export_network "$networks/$net.json" topograph >"$work/out.tg" &&
+		"$commplace" network import "$work/out.tg" --format topograph \
+			-o "$work/again.json" >/dev/null
+	is "$(export_network "$work/again.json" topograph |
+		jq -c '.instances | sort_by(.id)' | cksum)" \
+		"$(jq -c '.instances | sort_by(.id)' "$work/out.tg" | cksum)" \
+		"$net: Topograph's and back"
+done
+is "$(export_network "$networks/dgx-h100-16.json" topology-yaml | sed -n 1,10p)" \
+	"---
+- topology: tree
+  cluster_default: true
+  tree:
+    switches:
+    - switch: top
+      children: level1-[0-3]
+    - switch: level1-0
+      children: router[0,8,16,24]
+    - switch: level1-1" "export: subtrees"
+export_network "$networks/nvl72-8.json" topology-yaml >/dev/null
+is "$(sed -n '/topology: block/,$p' "$work/slurm" | sed -n 1,8p)" \
+	"- topology: block
+  cluster_default: false
+  block:
+    block_sizes:
+    - 18
+    blocks:
+    - block: domain0
+      nodes: rack1-tray[01-18]" "export: both topologies in one file"
+
+# What was exported is what the network says, seen as a running Slurm's.
+agrees() { # NETWORK HOSTS FORMAT OPTION...
+	export_network "$networks/$1.json" "$3" "${@:4}" >/dev/null || return
+	scontrol_hosts "$2" | sed 's/^/NodeName=/' >"$work/nodes"
+	"$commplace" network check "$networks/$1.json" --against-slurm \
+		--slurm-nodes "$work/nodes" --slurm-topology "$work/slurm" | tail -1
+}
+scontrol_hosts() { # PREFIX FORMAT LAST
+	local prefix format last
+	IFS=: read -r prefix format last <<<"$1"
+	for i in $prefix; do
+		seq -f "$i$format" "${last%-*}" "${last#*-}"
+	done
+}
+for net in edison=nid:%05g:0-5759 dgx-h100-4=dgx:%03g:1-128 \
+	"nvl72-8=rack1-tray rack2-tray rack3-tray rack4-tray rack5-tray rack6-tray rack7-tray rack8-tray:%02g:1-18"; do
+	for format in conf yaml; do
+		like "$(agrees "${net%%=*}" "${net#*=}" topology-$format)" \
+			"^switches: Slurm's [0-9]+ against units of level router$" \
+			"${net%%=*}: topology.$format agrees with the network"
+	done
+done
+like "$(agrees nvl72-8 "${net#*=}" topology-yaml --topology block)" \
+	"Slurm's 8 against units of level router" "so do blocks"
 
 # Names with coordinates: numbers by value, slots of a cabinet in one row.
 printf '%s\n' '# compute' 'x1000c0s[0-1]b[0-1]n[0-1]' x1001c0s0b0n0 \

@@ -192,7 +192,7 @@ page() {
 	like "$text" "^<!DOCTYPE html>" "$1: a page"
 	is "$(tail -n 1 "$2")" "</html>" "$1: whole"
 	is "$(grep -o '<script' "$2" | wc -l)" 1 "$1: one script"
-	is "$(grep -oE '<[^<>]*>' "$2" |
+	is "$(grep -oE '<[^<>]*>' "$2" | sed -E 's/ href="#[a-z0-9-]+"//' |
 		grep -ciE '<(img|iframe|object|embed|link|base|form)|[[:space:]](src|href|action|style|on[a-z]+)=')" 0 "$1: nothing is loaded, and nothing runs or styles inline"
 	unlike "$(sed 's|http://www.w3.org/2000/svg||g' "$2")" "https?://" \
 		"$1: no address"
@@ -224,7 +224,32 @@ like "$(cat status.html)" "script-src 'sha256-$(hash status.html script | sed 's
 	"and this script"
 like "$(cat status.html)" "default-src 'none'" "and nothing else"
 is "$(grep -c '<svg' status.html)" 5 "classes, links, map and two histograms"
-like "$(cat status.html)" "<td class=\"r\">17</td><td>pair</td>" "a job's row"
+like "$(cat status.html)" \
+	"<td class=\"r\"><a href=\"#job-17\">17</a></td><td>pair</td>" "a job's row"
+# ids FILE: of its elements, in their order
+ids() { grep -oE ' id="[^"]*"' "$1" | cut -d'"' -f2 | paste -sd' '; }
+is "$(ids status.html)" "what-to-do-next running-jobs links \
+why-each-job-is-where-it-is job-17 job-19 what-the-scheduler-asked" \
+	"sections and jobs have addresses"
+is "$(grep -oE 'href="#[^"]*"' status.html | sort -u | paste -sd' ')" \
+	'href="#job-17" href="#job-19"' \
+	"links lead to both jobs, and nowhere else"
+is "$(perl -0777 -ne 'for (m{<details class="job" id="job-17">(.*?)</details>}s) {
+	print join(" ", m{<summary>(job 17 [^<]*)<}, scalar(() = /<table>/g),
+		m{<td>(network)</td>}) }' status.html)" \
+	"job 17 (lam?mps): placed by policy random-nodes, 2 nodes, 2 ranks 3 network" \
+	"a job: what it asked for, against stock, and the candidates"
+is "$(grep -c 'http-equiv="refresh"' status.html)" 0 "nothing loads it anew"
+"$commplace" status --html fresh.html --watch 7 &
+pid=$!
+for _ in $(seq 100); do
+	[ ! -s fresh.html ] || break
+	sleep 0.1
+done
+kill -TERM "$pid"
+wait "$pid"
+like "$(cat fresh.html)" '<meta http-equiv="refresh" content="7">' \
+	"--watch: a browser does, as often as it is written"
 "$commplace" explain 17 --html explain.html
 ok $? "explain --html"
 page "explain" explain.html

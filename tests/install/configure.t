@@ -9,15 +9,22 @@ on_exit 'rm -rf "$tmp"'
 
 mkdir "$tmp/plain"
 cd "$tmp/plain" || bail "no directory"
+builds() { # NAME COMMAND...
+	if turn 2 0; then
+		runs "$@"
+	else
+		skip "$1" "distcheck builds today"
+	fi
+}
 output=$("$COMMPLACE_SOURCE/configure" --without-slurm --without-mpi \
-	--enable-werror --prefix="$tmp/inst" 2>&1)
+	--enable-werror --prefix="$tmp/inst" CFLAGS=-O0 2>&1)
 ok $? "configure --without-slurm --without-mpi"
 like "$output" "Slurm plugins +no" "the summary says: no plugins"
-runs "it builds" make -s
-runs "it installs" make -s install
+builds "it builds" make -s -j2
+builds "it installs" make -s install
 is "$(find "$tmp/inst" -name '*slurm*' ! -path '*/share/doc/*')" "" \
 	"nothing of Slurm is installed"
-runs "the command works" "$tmp/inst/bin/commplace" network check \
+builds "the command works" "$tmp/inst/bin/commplace" network check \
 	"$COMMPLACE_SOURCE/etc/networks/quickstart.json"
 
 # refuses NAME REGEX OPTION...

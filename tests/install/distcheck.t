@@ -4,6 +4,7 @@
 # read files of it; the others are what the layers unit and plugin run.
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_BUILD:?}"
+needs_turn 2 1
 unset CMOCKA_MESSAGE_OUTPUT MAKEFLAGS
 tests=$(sed -n 's/^\(tests_[a-z_]*\)_CPPFLAGS = .*abs_top_srcdir.*/\1/p' \
 	"$COMMPLACE_SOURCE"/tests/{unit/unit,plugin/plugin}.mk |
@@ -11,7 +12,7 @@ tests=$(sed -n 's/^\(tests_[a-z_]*\)_CPPFLAGS = .*abs_top_srcdir.*/\1/p' \
 like "$tests" "tests/unit/test_network .*tests/unit/test_binders" \
 	"tests that read files of the tarball are known"
 runs "make distcheck" make -s -C "$COMMPLACE_BUILD" distcheck -j"$(nproc)" \
-	TESTS="$tests"
+	TESTS="$tests" check_PROGRAMS="$tests"
 tarball=$(ls "$COMMPLACE_BUILD"/commplace-*.tar.xz 2>/dev/null)
 isnt "$tarball" "" "the tarball is there"
 list=$(tar -tf "$tarball" 2>/dev/null)

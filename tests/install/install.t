@@ -26,6 +26,9 @@ done
 ok $? "the recorder is installed"
 [ -n "$(find "$root" -name 'libcommplace-reorder.so*')" ]
 ok $? "so is the library that reorders"
+python=$(sed -n 's/^pythondir = //p' "$COMMPLACE_BUILD/Makefile")
+[ -z "$python" ] || [ -s "$root/${python#*/}/commplace/__init__.py" ]
+ok $? "the package of Python is, where configure found a place"
 [ -n "$(find "$root/share" -name '*.json' | head -1)" ]
 ok $? "sample files are installed"
 

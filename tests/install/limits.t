@@ -71,6 +71,28 @@ runs "what heeds no TERM is killed" gone deaf
 gone away
 is $? 1 "what holds its output is not waited for"
 
+# One that goes on, on a slow machine, and one that goes on for ever.
+echo 'for ((i = 1; i <= 12; i++)); do sleep 0.4; echo "ok $i"; done' >tests/unit/slow.t
+limited tests/unit/slow.t
+is "$status $(tail -n 1 out)" "0 ok 12" "a file that is slow, and says so, may take longer"
+echo 'while :; do sleep 0.4; echo "ok"; done' >tests/unit/ever.t
+begun=$SECONDS
+limited tests/unit/ever.t
+is "$status $(((SECONDS - begun) / 3))" "124 3" "three times as long at most"
+
+# What has no time left is not begun, and says so; the layers that are quick are.
+mkdir -p tests/fuzz
+cp tests/unit/quick.t tests/fuzz/
+for row in "unit $((EPOCHSECONDS - 9)) 3" "fuzz $((EPOCHSECONDS - 9)) 0" \
+    "unit $((EPOCHSECONDS - 9)):all 0" "fuzz $((EPOCHSECONDS + 99)) 3"; do
+	read -r layer until want <<<"$row"
+	COMMPLACE_TEST_UNTIL=$until limited "tests/$layer/quick.t" 1
+	is "$status:$(grep -c 'SKIP no time is left' out)" "$want:$((want == 0))" \
+		"$layer with COMMPLACE_TEST_UNTIL: $([ "$want" = 0 ] && echo skipped || echo run)"
+done
+COMMPLACE_TEST_UNTIL=$((EPOCHSECONDS - 1199)) limited tests/unit/ever.t 1
+is "$status" 124 "what still runs long after it is ended"
+
 # Cut off from outside.
 cat >tests/unit/cut.t <<'END'
 trap 'sleep 1; touch trapped; exit 1' TERM
@@ -97,9 +119,10 @@ output=$(COMMPLACE_TEST_PATIENCE=0.001 check 2>&1)
 isnt $? 0 "make check heeds limits, too"
 like "$output" "test_store: not ended within its limit of 0.3 s" "and says whose"
 # Fault 61: JSON was read by Python, which scripts/install-packages does not bring.
-# The root of packages installs its own; bench-applications goes without.
+# The root of packages installs its own; bench-applications goes without, and the
+# test of schemas has it with python3-jsonschema.
 is "$(cd "$here/.." && grep -rlE '(^|[^-_./a-z])python3?( |$)' . --exclude='*.[ch]' \
-	--exclude-dir={packages,bench})" "" "no layer but packages calls Python"
+	--exclude-dir={packages,bench} --exclude={schema,python}.t)" "" "no layer but packages calls Python"
 long() { # LINES: files of tests that have more
 	find "$here/.." -name '*.[cht]' -exec wc -l {} + |
 		awk -v most="$1" '$2 != "total" && $1 > most'

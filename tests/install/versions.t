@@ -17,7 +17,7 @@ chmod 755 "$tmp/bin/debootstrap"
 suite=trixie
 [ "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" != trixie ] || suite=bookworm
 layer() { # CI
-	env -u COMMPLACE_TEST_ROOTS CI="$1" TMPDIR="$tmp/roots" \
+	env -u COMMPLACE_TEST_ROOTS CI="$1" COMMPLACE_EVERY=yes TMPDIR="$tmp/roots" \
 		PATH="$tmp/bin:$PATH" \
 		bash "$COMMPLACE_SOURCE/tests/versions/$suite.t" 2>/dev/null
 }
@@ -34,7 +34,7 @@ is "$(ls "$tmp/roots")" "" "nothing is left"
 mkdir "$tmp/archives"
 touch "$tmp/archives/slurm-99.99.9.tar.xz"
 series() { # ARCHIVES SERIES
-	env -u COMMPLACE_TEST_ROOTS TMPDIR="$tmp/roots" \
+	env -u COMMPLACE_TEST_ROOTS COMMPLACE_EVERY=yes TMPDIR="$tmp/roots" \
 		COMMPLACE_SLURM_SERIES="$1" COMMPLACE_TEST_SERIES="$2" \
 		bash "$COMMPLACE_SOURCE/tests/versions/series.t" 2>/dev/null
 }
@@ -44,5 +44,14 @@ is "$(series "" "")" \
 is "$(series "$tmp/archives" 99.99)" \
 	"1..0 # SKIP no archive slurm-99.99.tar.* of a series that the plugins know in COMMPLACE_SLURM_SERIES=$tmp/archives" \
 	"none that is known: the same"
+like "$(COMMPLACE_SERIES_LIVE="t20-sizes t99-none" series "" "")" \
+	"not ok 1 - COMMPLACE_SERIES_LIVE: there is no tests/slurm/t99-none.t" \
+	"a live file that there is not"
+listed=$(. "$COMMPLACE_SOURCE/tests/versions/root.bash" && trap - EXIT && version_differ)
+like "$listed" "t20-sizes" "there is a list of live files"
+for name in $listed; do
+	[ -f "$COMMPLACE_SOURCE/tests/slurm/$name.t" ]
+	ok $? "of it: $name"
+done
 is "$(ls "$tmp/roots")" "" "nothing is left, either"
 done_testing

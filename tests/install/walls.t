@@ -55,7 +55,7 @@ size_of() { # FILE KILOBYTES
 	ok $? "$1 has $text KB of code, at most $2"
 }
 
-size_of ../commplaced 750
+size_of ../commplaced 800
 
 # PLUGIN KILOBYTES ROOM...: the rooms whose functions are cpl_ROOM_... or as here.
 walls() {
@@ -69,14 +69,14 @@ walls() {
 }
 base='array|milliseconds|spawn|debuginfo|error|fail|vfail|file|fnv|get|put|hostlist|heap|json|members|path|printable|random|registry|entry|suggest|run|now|socket'
 door='door|link|form|verdict|engine|step|handed|rank|launch'
-node='arena|bind|binder|binders|binomial|comm|cond|graph|groups|launch|near|rows|slots|topology|tree|treematch'
-walls select_cons_tres 150 "$base" "$door"
-walls job_submit 150 "$base" "$door"
+node='arena|bind|binder|binders|binomial|comm|cond|devices|gpus?|graph|groups|launch|near|nic|rows|slots|topology|tree|treematch'
+walls select_cons_tres 150 "$base" "$door" comment
+walls job_submit 150 "$base" "$door" comment
 walls switch 150 "$base" "$door" "$node"
 # It knows what policies and mappers are called.
 walls spank 100 "$base" rank 'mapper(_names|_entry|s_lacking)' placement_names profile_name
 # A node reads commplace.conf and the files of profiles.
 walls task 300 "$base" "$node" by config cut is match network_level objective \
-	mappers_lacking patterns profile record resolve signature slots store user \
+	mappers_lacking measured_source_check patterns phases_groups profile rank_grid record resolve signature slots store user \
 	whole worker get random
 done_testing

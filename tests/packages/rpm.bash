@@ -111,6 +111,7 @@ like "$(files commplace-devel | paste -sd' ')" \
 	"/usr/include/commplace .*/commplace.h.* $lib/libcommplace.so $lib/pkgconfig/commplace.pc$" \
 	"commplace-devel what is needed to link with it"
 for f in /usr/bin/commplace "$lib/commplace/libcommplace-record.so" "$lib/commplace/libcommplace-reorder.so" \
+    "$lib/commplace/libnccl-profiler-commplace.so" \
     /usr/share/commplace/commplace.conf /usr/share/man/man1/commplace.1 \
     /usr/share/man/man5/commplace.conf.5; do
 	like " $(files commplace | paste -sd" ") " " ${f//./\\.}(\.gz)? " \
@@ -169,7 +170,8 @@ ok $? "rpmbuild -tb for a Slurm below a prefix" || tail -n 40 "$log" >&2
 is "$(files slurm-commplace | grep '\.so$' | sed 's|/[^/]*$||' | sort -u)" \
 	"$site/lib64/slurm" "plugins go beside that Slurm's own"
 is "$(query -R slurm-commplace | grep -iw slurm)" "" "and require no package of it"
-is "$(files commplace | grep "^$lib/")" "" "without mpi there is no recorder"
+is "$(files commplace | grep "^$lib/.*\.so")" "$lib/commplace/libnccl-profiler-commplace.so" \
+	"without mpi there is no recorder but NCCL's"
 built "$rpms" -tb --define "slurm_source $tree" --define "slurm_prefix $tmp"
 is "$?:$(grep -c "$tmp has neither lib64/slurm/libslurmfull.so nor" "$log")" 1:1 \
 	"a prefix without Slurm is refused"

@@ -11,7 +11,7 @@ TESTS += $(spank_tests)
 endif
 endif
 tests_plugin_test_spank_options_SOURCES = tests/plugin/test_spank_options.c tests/plugin/spank.h
-tests_plugin_test_spank_options_CPPFLAGS = -DCPL_TEST_RECORDER='"$(pkglibdir)/libcommplace-record.so"' $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -I$(srcdir)/src/plugins/compat -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
+tests_plugin_test_spank_options_CPPFLAGS = -DCPL_TEST_RECORDER='"$(pkglibdir)/libcommplace-record.so"' -DCPL_TEST_NCCL_PLUGIN='"$(pkglibdir)/libnccl-profiler-commplace.so"' $(AM_CPPFLAGS) $(SLURM_CPPFLAGS) -I$(srcdir)/src/plugins/compat -DCPL_TEST_BUILDDIR='"$(abs_top_builddir)"'
 tests_plugin_test_spank_options_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_plugin_test_spank_options_LDFLAGS = -rdynamic
 tests_plugin_test_spank_options_LDADD = $(CMOCKA_LIBS) -ldl

@@ -205,21 +205,32 @@ static void tasks_of_nodes(void **state)
 	}
 }
 
+/* What is there stays: a text, or the data of a program. */
 static void comment_kept(void **state)
 {
-	struct job j = {.d = xmalloc(sizeof(*j.d))};
-	char *message = NULL;
+	static const struct {
+		const char *there, *then;
+	} row[] = {
+	        {"from the operator",
+	         "from the operator; commplace: profile=milc policy=auto"},
+	        {"{\"pods\":[\"ns/a\"]}",
+	         "{\"pods\":[\"ns/a\"],"
+	         "\"commplace\":\"profile=milc policy=auto\"}"},
+	};
 
-	slurm_init_job_desc_msg(j.d);
-	j.d->admin_comment = xstrdup("from the operator");
-	j.d->spank_job_env = xcalloc(1, sizeof(char *));
-	j.d->spank_job_env[0] = xstrdup("COMM_PROFILE=milc");
-	j.d->spank_job_env_size = 1;
-	assert_int_equal(submit(j.d, 0, &message), 0);
-	assert_string_equal(
-	        j.d->admin_comment,
-	        "from the operator; commplace: profile=milc policy=auto");
-	done(&j);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct job j = {.d = xmalloc(sizeof(*j.d))};
+		char *message = NULL;
+
+		slurm_init_job_desc_msg(j.d);
+		j.d->admin_comment = xstrdup(row[i].there);
+		j.d->spank_job_env = xcalloc(1, sizeof(char *));
+		j.d->spank_job_env[0] = xstrdup("COMM_PROFILE=milc");
+		j.d->spank_job_env_size = 1;
+		assert_int_equal(submit(j.d, 0, &message), 0);
+		assert_string_equal(j.d->admin_comment, row[i].then);
+		done(&j);
+	}
 }
 
 /* A matched job looks as if its user had given the flag. */

@@ -459,6 +459,46 @@ static void test_admin_comment_can_be_switched_off(void **state)
 	controller_end(job);
 }
 
+/* A machine without topology/block has no segments: SegmentFromSignature changes
+ * nothing, and says nothing. */
+static void test_no_segments_without_blocks(void **state)
+{
+	char *nodes[2][2], dir[512];
+
+	snprintf(dir, sizeof(dir), "%s/state", controller_dir);
+	for (int i = 0; i < 4; i++) {
+		struct job_options options = {.nodes = 4,
+		                              .tasks = 16,
+		                              .profile = "ring16",
+		                              .contiguous = i % 2};
+		struct cpl_record *record;
+		job_record_t *job;
+
+		controller_config(i < 2 ? "MaxDecisionTime=20s"
+		                        : "MaxDecisionTime=20s\n"
+		                          "SegmentFromSignature=yes");
+		controller_reconfigure();
+		job = controller_job(&options);
+		nodes[i / 2][i % 2] = controller_run(job);
+		assert_true(oracle_record(job->job_id, false));
+		record = cpl_record_find(dir, job->job_id, NULL, NULL);
+		assert_non_null(record);
+		assert_int_equal(record->outcome, CPL_OUTCOME_PLACED);
+		assert_null(record->segment_from);
+		if (i % 2)
+			assert_string_equal(record->rules, "contiguous");
+		else
+			assert_null(record->rules);
+		cpl_record_free(record);
+		controller_end(job);
+	}
+	for (int k = 0; k < 2; k++) {
+		assert_string_equal(nodes[0][k], nodes[1][k]);
+		free(nodes[0][k]);
+		free(nodes[1][k]);
+	}
+}
+
 /* What slurmctld has made of a job in the end: its default account and QOS. */
 static void test_rules_by_what_slurm_knows(void **state)
 {
@@ -805,6 +845,7 @@ int main(void)
 	        T(test_test_only_is_untouched),
 	        T(test_exclusive_for_the_user_packs),
 	        T(test_admin_comment_can_be_switched_off),
+	        T(test_no_segments_without_blocks),
 	        T(test_rules_by_what_slurm_knows),
 	        T(test_only_a_reconfiguration_adopts),
 	        T(test_suspended_jobs_are_no_background),

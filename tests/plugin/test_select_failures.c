@@ -202,14 +202,6 @@ static void test_explicit_options_win(void **state)
 {
 	struct job_options options = usual;
 
-	options.contiguous = true;
-	check_stock(&options, "--contiguous");
-	options = usual;
-	options.switches = 1;
-	check_stock(&options, "--switches");
-	options = usual;
-	options.spread = true;
-	check_stock(&options, "--spread-job");
 	options = usual;
 	options.dist = SLURM_DIST_ARBITRARY;
 	check_stock(&options, "--distribution=arbitrary");

@@ -69,13 +69,22 @@ spank_err_t spank_setenv(spank_t sp, const char *name, const char *value,
 	return ESPANK_SUCCESS;
 }
 
-static const char *home, *preloaded;
+static const char *home, *preloaded, *nccl;
 static const char *copies; /* SLURM_SPANK_COMM_PROFILE in the job's env */
+
+spank_err_t spank_unsetenv(spank_t sp, const char *name)
+{
+	put(task, sizeof(task), name, "");
+	return ESPANK_SUCCESS;
+}
 
 spank_err_t spank_getenv(spank_t sp, const char *name, char *value, int size)
 {
-	if (!strcmp(name, "LD_PRELOAD") || !strcmp(name, "HOME")) {
-		const char *held = *name == 'H' ? home : preloaded;
+	if (!strcmp(name, "LD_PRELOAD") || !strcmp(name, "HOME") ||
+	    !strcmp(name, "NCCL_PROFILER_PLUGIN")) {
+		const char *held = *name == 'H'   ? home
+		                   : *name == 'N' ? nccl
+		                                  : preloaded;
 
 		if (!held)
 			return ESPANK_ENV_NOEXIST;
@@ -426,12 +435,59 @@ static void remote_copy(void **state)
 }
 
 #define R CPL_TEST_RECORDER
+#define P CPL_TEST_NCCL_PLUGIN
 
-static bool installed;
+static bool installed, installed_nccl;
 
 int access(const char *path, int mode)
 {
-	return !strcmp(path, R) && installed ? 0 : -1;
+	return (!strcmp(path, R) && installed) ||
+	                       (!strcmp(path, P) && installed_nccl)
+	               ? 0
+	               : -1;
+}
+
+/* NCCL's plugin, whose variable may be the user's. */
+static void recording_nccl(void **state)
+{
+#define OUT                                                                    \
+	"COMMPLACE_RECORD_DIR=/h/.commplace/recording "                        \
+	"COMMPLACE_RECORD_NAME=app "
+	static const struct {
+		const char *name, *before, *task;
+		bool mpi, is_said;
+	} row[] = {
+	        {"app", NULL, OUT "NCCL_PROFILER_PLUGIN=" P, false, false},
+	        {"app", NULL, OUT "LD_PRELOAD=" R " NCCL_PROFILER_PLUGIN=" P,
+	         true, false},
+	        {"app", "", OUT "NCCL_PROFILER_PLUGIN=" P, false, false},
+	        {"app", P, OUT, false, false},
+	        {"app", "none", OUT, false, true},
+	        {"none", "none", "", true, false},
+	        {"none", P, "NCCL_PROFILER_PLUGIN", true, false},
+	};
+
+	installed_nccl = true;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		installed = row[i].mpi;
+		unload(state);
+		assert_int_equal(load(state), 0);
+		home = "/h";
+		nccl = row[i].before;
+		context_now = S_CTX_REMOTE;
+		plugin_init(NULL, 0, NULL);
+		give("comm-record", row[i].name, 1);
+		assert_int_equal(plugin_post_opt(NULL, 0, NULL), 0);
+		assert_memory_equal(task, row[i].task, strlen(row[i].task));
+		assert_int_equal(strstr(task, "NCCL") != NULL,
+		                 strstr(row[i].task, "NCCL") != NULL);
+		assert_int_equal(strstr(logged, "what NCCL sends is not "
+		                                "recorded") != NULL,
+		                 row[i].is_said);
+	}
+#undef OUT
+	installed_nccl = false;
+	home = nccl = NULL;
 }
 
 /* What a recorded job's tasks are given, and those of a user who declines. */
@@ -560,7 +616,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        T(symbols),        T(contexts),  T(arguments),     T(values),
 	        T(long_values),    T(handed_on), T(who_keeps), T(nothing_given), T(opted_out),
-	        T(cannot_hand_on), T(remote),    T(remote_copy),   T(recording),
+	        T(cannot_hand_on), T(remote),    T(remote_copy),   T(recording),      T(recording_nccl),
 	        T(forks),
 	};
 

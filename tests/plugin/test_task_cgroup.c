@@ -287,6 +287,30 @@ static void test_confine_again(void **state)
 	assert_int_equal(cpltask_cgroup_again(&want, &err), -1);
 }
 
+/* Where Slurm puts tasks back among all of their step's. */
+static void test_left(void **state)
+{
+	static const struct {
+		const char *proc;
+		bool left;
+	} row[] = {
+	        {PROC1 "/task_3\n", false}, {PROC1 "\n", true},
+	        /* By its number in the step, of a heterogeneous job. */
+	        {PROC1 "/task_13\n", false}, {LAST, false},
+	        {FIRST, true},              {"5:cpuset:/\n", false},
+	        {"5:cpuset:/task_4\n", false},
+	};
+	const struct cpltask_confine want = {.pid = 17, .task = 3};
+
+	make_step();
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		cgroups_put("proc", row[i].proc);
+		assert_int_equal(cpltask_cgroup_left(&want), row[i].left);
+	}
+	clean(NULL);
+	assert_false(cpltask_cgroup_left(&want));
+}
+
 /* What runs in a task's folder goes to its step's. */
 static void test_release(void **state)
 {
@@ -575,6 +599,7 @@ int main(void)
 		cmocka_unit_test_setup(test_confine_where_slurm_was, clean),
 		cmocka_unit_test_setup(test_long_paths, clean),
 		cmocka_unit_test_setup(test_confine_again, clean),
+		cmocka_unit_test_setup(test_left, clean),
 		cmocka_unit_test_setup(test_release, clean),
 		cmocka_unit_test_setup(test_folders_of_a_step, clean),
 		cmocka_unit_test_setup(test_steps_of_a_node, clean),

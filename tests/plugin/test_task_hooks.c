@@ -157,6 +157,60 @@ static void test_task_environment(void **state)
 	xfree(job);
 }
 
+static void test_nics_of_a_task(void **state)
+{
+	static const struct {
+		const char *told, *users; /* the user's UCX_NET_DEVICES */
+		int task;
+		const char *nic, *ucx, *other; /* NULL: not set */
+	} row[] = {
+	        {NULL, NULL, 0, NULL, NULL, NULL},
+	        {"verbs;yes;mlx5_0;mlx5_1", NULL, 1, "mlx5_1", NULL, NULL},
+	        {"verbs;UCX_NET_DEVICES;mlx5_0;mlx5_1", NULL, 0, "mlx5_0",
+	         "mlx5_0:1", NULL},
+	        {"verbs;OTHER,UCX_NET_DEVICES;;mlx5_1,mlx5_2", NULL, 1,
+	         "mlx5_1,mlx5_2", "mlx5_1:1,mlx5_2:1", "mlx5_1,mlx5_2"},
+	        /* One without, the user's own, one that is not there. */
+	        {"verbs;UCX_NET_DEVICES;;mlx5_1", NULL, 0, NULL, NULL, NULL},
+	        {"verbs;UCX_NET_DEVICES,OTHER;mlx5_1", "all", 0, "mlx5_1",
+	         "all", "mlx5_1"},
+	        {"net;UCX_NET_DEVICES;hsn0", NULL, 0, "hsn0", "hsn0", NULL},
+	        {"net;UCX_NET_DEVICES;hsn0", NULL, 1, NULL, NULL, NULL},
+	        {"net;UCX_NET_DEVICES;hsn0", NULL, -1, NULL, NULL, NULL},
+	        /* Nonsense. */
+	        {"", NULL, 0, NULL, NULL, NULL},
+	        {";;", NULL, 0, NULL, NULL, NULL},
+	        {"verbs;A=B,,OTHER;mlx5_0", NULL, 0, "mlx5_0", NULL, "mlx5_0"},
+	};
+
+	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
+		env_t env = {.localid = row[k].task};
+		stepd_step_rec_t *job = xmalloc(sizeof(*job));
+		const char *got[3], *want[3] = {row[k].nic, row[k].ucx,
+		                                row[k].other};
+
+		job->envtp = &env;
+		job->env = env_array_create();
+		if (row[k].told)
+			env_array_append(&job->env, CPLTASK_NICS, row[k].told);
+		if (row[k].users)
+			env_array_append(&job->env, "UCX_NET_DEVICES",
+			                 row[k].users);
+		assert_int_equal(task_p_pre_launch(job), SLURM_SUCCESS);
+		got[0] = getenvp(job->env, CPLTASK_NIC);
+		got[1] = getenvp(job->env, "UCX_NET_DEVICES");
+		got[2] = getenvp(job->env, "OTHER");
+		for (int i = 0; i < 3; i++)
+			if (!got[i] != !want[i] ||
+			    (got[i] && strcmp(got[i], want[i])))
+				fail_msg("row %d: %d: %s", (int)k, i,
+				         got[i] ? got[i] : "not set");
+		assert_null(getenvp(job->env, CPLTASK_NICS));
+		env_array_free(job->env);
+		xfree(job);
+	}
+}
+
 static void test_masks(void **state)
 {
 	static const struct {
@@ -266,7 +320,7 @@ static void tell(void)
 
 /* Threads of slurmd start in the process that stays: this one, or its child's
  * child, as xdaemon() forks, but not in what that forks for its work. From
- * 23.11 on slurmd has forked when it loads us. */
+ * 24.11 on slurmd has forked when it loads us, and where it begins anew. */
 static void test_start_of_threads(void **state)
 {
 	pid_t pid, stays;
@@ -280,8 +334,14 @@ static void test_start_of_threads(void **state)
 	assert_int_equal(pid, getpid());
 
 	slurmd.daemonize = 1;
+	assert_int_equal(setenv("SLURMD_RECONF", "1", 1), 0);
 	cplslurm_when_daemon(tell);
-	if (CPLSLURM_SERIES >= 2311) {
+	assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(pid, getpid());
+	assert_int_equal(unsetenv("SLURMD_RECONF"), 0);
+
+	cplslurm_when_daemon(tell);
+	if (CPLSLURM_SERIES >= 2411) {
 		assert_int_equal(read(told[0], &pid, sizeof(pid)), sizeof(pid));
 		assert_int_equal(pid, getpid());
 		slurmd.spooldir = NULL;
@@ -318,6 +378,7 @@ int main(void)
 	        cmocka_unit_test(test_credentials),
 	        cmocka_unit_test(test_profiles_are_read_again_when_changed),
 	        cmocka_unit_test(test_task_environment),
+	        cmocka_unit_test(test_nics_of_a_task),
 	        cmocka_unit_test(test_masks),
 	        cmocka_unit_test(test_cgroup_paths),
 	        cmocka_unit_test(test_nothing_to_enforce),

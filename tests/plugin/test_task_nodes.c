@@ -275,8 +275,9 @@ static void test_damaged_trees(void **state)
 }
 
 /* What slurmd holds of gres.conf and the step of the node's eight GPUs. */
-static const char *gpu_cores[8];
+static const char *gpu_cores[8], *gpu_links[8], *gpu_types[8];
 static unsigned step_gpus;
+static uint64_t step_counted; /* without files; 0: with */
 static bool constrained;
 
 void get_cred_gres(slurm_cred_t *cred, char *node, cplslurm_list **job,
@@ -287,18 +288,23 @@ void get_cred_gres(slurm_cred_t *cred, char *node, cplslurm_list **job,
 
 	assert_ptr_equal(cred, launch_credential);
 	own->node_cnt = 1;
+	own->gres_cnt_node_alloc = xcalloc(1, sizeof(uint64_t));
+	own->gres_cnt_node_alloc[0] = step_counted;
 	own->gres_bit_alloc = xcalloc(1, sizeof(bitstr_t *));
 	own->gres_bit_alloc[0] = bit_alloc(8);
 	for (int i = 0; i < 8; i++)
 		if (step_gpus >> i & 1)
 			bit_set(own->gres_bit_alloc[0], i);
+	if (step_counted)
+		FREE_NULL_BITMAP(own->gres_bit_alloc[0]);
 	state->plugin_id = gres_build_id("gpu");
 	state->gres_data = own;
 	*step = list_create(gres_step_list_delete);
 	list_append(*step, state);
 }
 
-static void pack_record(buf_t *buffer, char *name, const char *cores)
+static void pack_record(buf_t *buffer, char *name, const char *cores,
+                        const char *links, const char *type)
 {
 	pack32(GRES_MAGIC, buffer);
 	pack64(1, buffer);
@@ -306,9 +312,9 @@ static void pack_record(buf_t *buffer, char *name, const char *cores)
 	pack32(0, buffer);
 	pack32(gres_build_id(name), buffer);
 	packstr((char *)cores, buffer);
-	packstr(NULL, buffer);
+	packstr((char *)links, buffer);
 	packstr(name, buffer);
-	packstr(NULL, buffer);
+	packstr((char *)type, buffer);
 	packstr(NULL, buffer);
 }
 
@@ -316,9 +322,10 @@ int gres_node_config_pack(buf_t *buffer)
 {
 	pack16(SLURM_PROTOCOL_VERSION, buffer);
 	pack16(9, buffer);
-	pack_record(buffer, "nic", "0-1");
+	pack_record(buffer, "nic", "0-1", NULL, NULL);
 	for (int i = 0; i < 8; i++)
-		pack_record(buffer, "gpu", gpu_cores[i]);
+		pack_record(buffer, "gpu", gpu_cores[i], gpu_links[i],
+		            gpu_types[i]);
 	return SLURM_SUCCESS;
 }
 
@@ -330,6 +337,9 @@ bool gres_use_local_device_index(void)
 static void forget_cores(void)
 {
 	memset(gpu_cores, 0, sizeof(gpu_cores));
+	memset(gpu_links, 0, sizeof(gpu_links));
+	memset(gpu_types, 0, sizeof(gpu_types));
+	step_counted = 0;
 }
 
 static void test_gpus_of_tasks(void **state)
@@ -342,14 +352,16 @@ static void test_gpus_of_tasks(void **state)
 		bool local;
 		const char *bound; /* by task; NULL: to none */
 	} row[] = {
-	        {NULL, 0, 0xff, false, NULL},
+	        {NULL, 0, 0x35, false, "free 0245 0245 0245 0245"},
+	        {NULL, 0, 0, false, NULL},
 	        {"gpu:none", 0, 0xff, false, NULL},
-	        {"nic:closest", 0, 0xff, false, NULL},
+	        {"nic:closest", 0, 0x41, false, "free 06 06 06 06"},
 	        {"gpu:closest", 0, 0, false, NULL},
 	        {"gpu:closest", 0, 0x0c, false, "23 23 23 23"},
 	        {"gpu:verbose,closest", 0, 0x0c, false, "23 23 23 23"},
 	        {NULL, ACCEL_BIND_CLOSEST_GPU, 0x81, false, "07 07 07 07"},
-	        {NULL, ACCEL_BIND_CLOSEST_NIC, 0x81, false, NULL},
+	        {NULL, ACCEL_BIND_CLOSEST_NIC, 0x81, false,
+	         "free 07 07 07 07"},
 	        {"gpu:per_task:1", 0, 0xff, false, "0 1 2 3"},
 	        {"gpu:per_task:2", 0, 0xff, true, "01 23 45 67"},
 	        {"gpu:per_task:2", 0, 0x5a, false, "13 46 1 1"},
@@ -393,6 +405,8 @@ static void test_gpus_of_tasks(void **state)
 		assert_true(cplslurm_launch(req, 0, &launch));
 		rc = cplslurm_gpus(&launch, &gpus);
 		assert_int_equal(rc, row[k].bound ? 1 : 0);
+		if (rc && gpus.is_free)
+			strcpy(text, "free ");
 		for (int i = 0; rc && i < gpus.n_tasks * gpus.n; i++)
 			snprintf(text + strlen(text),
 			         sizeof(text) - strlen(text), "%s%.*s",
@@ -407,25 +421,99 @@ static void test_gpus_of_tasks(void **state)
 	constrained = false;
 }
 
+/* Where gres.conf says more of GPUs than their cores. */
+static void test_gpus_by_links(void **state)
+{
+	static const struct {
+		const char *links[8], *types[8];
+		const char *physical; /* -: not known */
+		int n;
+		bool alike;
+	} row[] = {
+	        {{NULL}, {NULL}, "--------", 0, true},
+	        /* Slices of two devices, as AutoDetect=nvml writes them. */
+	        {{"-1,0", "-1,0", "-1,0", "0,-1", "0,-1", "0,-1", "0,-1",
+	          "0,-1"},
+	         {"1g.10gb", "1g.10gb", "3g.40gb", "1g.10gb", "1g.10gb",
+	          "1g.10gb", "1g.10gb", "1g.10gb"},
+	         "00011111", 2, false},
+	        {{"-1", "-1", "-1", "-1", "-1", "-1", "-1", "-1"},
+	         {"1g", "1g", "1g", "1g", "1g", "1g", "1g", "1g"},
+	         "00000000", 1, true},
+	        {{"4,-1", NULL, "4,-1", "4,-1", "4,-1", "4,-1", "4,-1", "4,-1"},
+	         {NULL}, "1-111111", 0, true},
+	        {{"-1,-1", "a", "", "-1,", ",", "1,2", "-1;2",
+	          "99999999999999999999"},
+	         {NULL}, "---0----", 0, true},
+	};
+
+	slurmd.node_name = "n0";
+	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
+		launch_tasks_request_msg_t *req = new_request(4, NULL);
+		struct cplslurm_launch launch;
+		struct cplslurm_gpus gpus;
+
+		forget_cores();
+		memcpy(gpu_links, row[k].links, sizeof(gpu_links));
+		memcpy(gpu_types, row[k].types, sizeof(gpu_types));
+		step_gpus = 0xff;
+		assert_true(cplslurm_launch(req, 0, &launch));
+		assert_int_equal(cplslurm_gpus(&launch, &gpus), 1);
+		assert_int_equal(gpus.n, 8);
+		assert_int_equal(gpus.n_physical, row[k].n);
+		assert_int_equal(gpus.alike, row[k].alike);
+		for (int i = 0; i < 8; i++) {
+			char c = row[k].physical[i];
+
+			if (gpus.physical[i] != (c == '-' ? -1 : c - '0'))
+				fail_msg("row %d: %d is %d", (int)k, i,
+				         gpus.physical[i]);
+		}
+		cplslurm_gpus_free(&gpus);
+		free_request(req);
+	}
+	forget_cores();
+}
+
 /* A rank for each GPU; those that talk have theirs far apart. */
 static void test_ranks_near_their_gpus(void **state)
 {
 	static const char *const reversed[8] = {"48-63", "48-63", "32-47",
 	                                        "32-47", "16-31", "16-31",
 	                                        "0-15",  "0-15"};
+	static const char *const one[8] = {"0-15", "0-15", "0-15", "0-15",
+	                                   "0-15", "0-15", "0-15", "0-15"};
+	static const char *const backwards[8] = {
+	        "0,0,0,0,0,0,0,-1", "0,0,0,0,0,0,-1,0", "0,0,0,0,0,-1,0,0",
+	        "0,0,0,0,-1,0,0,0", "0,0,0,-1,0,0,0,0", "0,0,-1,0,0,0,0,0",
+	        "0,-1,0,0,0,0,0,0", "-1,0,0,0,0,0,0,0"};
 	static const struct {
 		const char *bind;
 		unsigned step;
-		const char *const *cores;
+		const char *const *cores, *const *links;
+		uint64_t counted;
 		const char *groups; /* of each rank; NULL: of partners */
 	} row[] = {
-	        {"gpu:per_task:1", 0xff, NULL, "33110022"},
-	        {"gpu:single:2", 0xf0, NULL, "00002222"},
-	        {"gpu:map_gpu:0,2,4,6", 0xff, NULL, "31023102"},
+	        {"gpu:per_task:1", 0xff, NULL, NULL, 0, "33110022"},
+	        {"gpu:single:2", 0xf0, NULL, NULL, 0, "00002222"},
+	        {"gpu:map_gpu:0,2,4,6", 0xff, NULL, NULL, 0, "31023102"},
 	        /* Slurm knows better than the order of the bus. */
-	        {"gpu:per_task:1", 0xff, reversed, "33221100"},
-	        {"gpu:closest", 0x03, NULL, "33333333"},
-	        {"gpu:none", 0xff, reversed, NULL},
+	        {"gpu:per_task:1", 0xff, reversed, NULL, 0, "33221100"},
+	        {"gpu:per_task:1", 0xff, NULL, backwards, 0, "22001133"},
+	        {"gpu:closest", 0x03, NULL, NULL, 0, "33333333"},
+	        {"gpu:none", 0xff, reversed, NULL, 0, NULL},
+	        /* One list for all tells nothing; the bus does. */
+	        {"gpu:per_task:1", 0xff, one, NULL, 0, "33110022"},
+	        /* Bound by nobody: as many as there are tasks, and others. */
+	        {NULL, 0xff, NULL, NULL, 0, "33110022"},
+	        {NULL, 0xff, reversed, NULL, 0, "33221100"},
+	        {NULL, 0xf0, NULL, NULL, 0, NULL},
+	        {NULL, 0x04, NULL, NULL, 0, "11111111"},
+	        /* Without files: all of them, and any. */
+	        {NULL, 0, NULL, NULL, 8, "33110022"},
+	        {"gpu:single:2", 0, NULL, NULL, 8, "33331111"},
+	        {"gpu:single:2", 0, NULL, NULL, 3, NULL},
+	        {NULL, 0, NULL, NULL, 7, NULL},
 	};
 
 	set_node(&gpu_node);
@@ -439,12 +527,16 @@ static void test_ranks_near_their_gpus(void **state)
 		forget_cores();
 		if (row[k].cores)
 			memcpy(gpu_cores, row[k].cores, sizeof(gpu_cores));
+		if (row[k].links)
+			memcpy(gpu_links, row[k].links, sizeof(gpu_links));
 		step_gpus = row[k].step;
+		step_counted = row[k].counted;
 		req->tres_bind = (char *)row[k].bind;
 		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
 		if (plan_of(req, 0, &plan, &err) != 1)
 			fail_msg("row %d: %s", (int)k, err.text);
 		assert_int_equal(plan.n_far, 0);
+		assert_false(plan.split);
 		for (int i = 0; i < 8; i++)
 			group[i] = first_of(plan.masks, i, 2) / 32;
 		for (int i = 0; i < 8; i++)
@@ -455,6 +547,93 @@ static void test_ranks_near_their_gpus(void **state)
 		cpltask_plan_free(&plan);
 		free_request(req);
 	}
+	forget_cores();
+}
+
+/* A job that has the second half of a node's GPUs, and tasks that nobody has bound to
+ * them; the site wants adapters told. */
+static void test_half_a_node(void **state)
+{
+	static const struct {
+		const char *config, *nics;
+	} row[] = {
+	        {"NearNic=UCX_NET_DEVICES",
+	         "verbs;UCX_NET_DEVICES;mlx5_6;mlx5_9;mlx5_10;mlx5_11"},
+	        {"NearNic=yes", "verbs;yes;mlx5_6;mlx5_9;mlx5_10;mlx5_11"},
+	        {"NearNic=no", NULL},
+	};
+	static const struct machine machine = {2, 56, 2, 224, 224};
+	char command[1024];
+
+	set_node(&snc4);
+	set_machine(&machine);
+	snprintf(command, sizeof(command),
+	         "awk -f " CPL_TEST_SRCDIR "/tests/tools/node-xml.awk "
+	         CPL_TEST_SRCDIR "/tests/nodes/dgx-h100.txt >%s",
+	         tree_file);
+	assert_int_equal(system(command), 0);
+	unsetenv("HWLOC_SYNTHETIC");
+	setenv("HWLOC_XMLFILE", tree_file, 1);
+	write_sets(4, 2);
+	forget_cores();
+	step_gpus = 0xf0;
+	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
+		launch_tasks_request_msg_t *req = new_request(4, NULL);
+		struct cpltask_plan plan;
+		struct cpl_error err = {""};
+
+		cpltask_plan_fini();
+		write_config(row[k].config);
+		req->cpus_per_task = 28;
+		env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
+		if (plan_of(req, 0, &plan, &err) != 1)
+			fail_msg("%s", err.text);
+		assert_int_equal(plan.n_far, 0);
+		assert_false(plan.split);
+		for (int i = 0; i < 4; i++)
+			assert_true(first_of(plan.masks, i, 28) >= 56);
+		if (row[k].nics)
+			assert_string_equal(plan.nics, row[k].nics);
+		else
+			assert_null(plan.nics);
+		cpltask_plan_free(&plan);
+		free_request(req);
+	}
+	write_config("");
+}
+
+/* All GPUs in one place: each rank has its share of the cores, and it is logged. */
+static void test_gpus_in_one_place(void **state)
+{
+	launch_tasks_request_msg_t *req = new_request(4, NULL);
+	struct cpltask_plan plan;
+	struct cpl_error err = {""};
+	char log[256];
+
+	set_node(&snc4);
+	write_sets(4, 2);
+	forget_cores();
+	for (int i = 0; i < 8; i++)
+		gpu_cores[i] = "0-111";
+	snprintf(log, sizeof(log), "%s/log", launch_dir);
+	step_gpus = 0xf0;
+	req->cpus_per_task = 56;
+	env_array_overwrite(&req->env, "COMM_PROFILE", "sets");
+	if (plan_of(req, 0, &plan, &err) != 1)
+		fail_msg("%s", err.text);
+	assert_true(plan.split);
+	assert_int_equal(plan.n_far, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(first_of(plan.masks, i, 56), 56 * i);
+	cpltask_plan_free(&plan);
+	unlink(log);
+	log_to(log);
+	launch_bind(req, 0);
+	log_to(NULL);
+	assert_int_equal(lines_with(log, "GPUs not told apart: cores split "
+	                                 "evenly"),
+	                 1);
+	free_request(req);
 	forget_cores();
 }
 
@@ -484,7 +663,7 @@ static void test_gpus_far_away(void **state)
 	/* Cores that make no sense. */
 	gpu_cores[0] = "zebra";
 	assert_int_equal(plan_of(req, 0, &plan, &err), 1);
-	assert_int_equal(plan.n_far, 0);
+	assert_int_equal(plan.n_far, 4);
 	cpltask_plan_free(&plan);
 	forget_cores();
 	/* hwloc sees none of the eight. */
@@ -504,7 +683,10 @@ int main(void)
 	        cmocka_unit_test(test_memory_of_nodes),
 	        cmocka_unit_test(test_damaged_trees),
 	        cmocka_unit_test(test_gpus_of_tasks),
+	        cmocka_unit_test(test_gpus_by_links),
 	        cmocka_unit_test(test_ranks_near_their_gpus),
+	        cmocka_unit_test(test_half_a_node),
+	        cmocka_unit_test(test_gpus_in_one_place),
 	        cmocka_unit_test(test_gpus_far_away),
 	};
 

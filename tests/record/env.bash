@@ -32,21 +32,10 @@ case $(mpirun --version | head -1) in
 esac
 unset COMMPLACE_RECORD_OUT COMMPLACE_RECORD_NAME COMMPLACE_RECORD_APPLICATION
 
+. "${BASH_SOURCE[0]%/*}/matrix.bash"
 work=$(mktemp -d)
 on_exit 'rm -rf "$work"'
 cd "$work" || exit 1
-
-# Rows of a signature, one pair a line, sorted.
-matrix() {
-	awk -F'[][, ]+' '/^\[[0-9]/ { b[$2 " " $3] += $4; m[$2 " " $3] += $5 }
-		END { for (p in b) printf "%s %.0f %.0f\n", p, b[p], m[p] }' \
-		"$1" | sort
-}
-
-# A value of the "recorded" object.
-recorded() {
-	sed -n 's/^"'"$2"'": \(.*[^,]\),*$/\1/p' "$1"
-}
 
 # The sum of the tables of some cases.
 expected() {
@@ -57,7 +46,7 @@ expected() {
 				print from[i], to[j], $3, $4 }' \
 			"$here/expected/$case"
 	done | awk '{ b[$1 " " $2] += $3; m[$1 " " $2] += $4 }
-		END { for (p in b) print p, b[p], m[p] }' | sort
+		END { for (p in b) print p, b[p], m[p] }' | LC_ALL=C sort
 }
 
 ranks_of() {

@@ -79,3 +79,10 @@ tests/record/topologies_f08: tests/record/topologies.F90
 	$(record_fcompile) -DUSE_F08 -o $@ $(srcdir)/tests/record/topologies.F90
 endif
 endif
+
+# NCCL's plugin under a stand-in for NCCL; nccl.t runs it.
+EXTRA_DIST += tests/record/nccl_job.c tests/record/nccl.t tests/record/matrix.bash
+check_PROGRAMS += tests/record/nccl_job
+tests_record_nccl_job_SOURCES = tests/record/nccl_job.c src/record/nccl_api.h
+tests_record_nccl_job_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src
+tests_record_nccl_job_CFLAGS = $(AM_CFLAGS) -pthread

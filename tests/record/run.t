@@ -175,9 +175,18 @@ program uses another MPI library than the recorder was built for; nothing is \
 recorded
 1 2 3 4 5" "another MPI library is called as if nothing were there"
 
+# A program with all linked in; a library of that name is none.
+echo 'int MPI_Init(int *n, char ***v) { return !n || !v; }
+int main(int n, char **v) { return MPI_Init(&n, &v); }' >inside.c
+gcc -static -o inside inside.c && gcc -shared -fPIC -o inside.so inside.c ||
+	bail "cannot build a static program"
+
 # What goes wrong keeps the old file, and leaves no other
 cp got.json old.json
-for row in "echo hi|1|wrote no signature" \
+for row in "mpirun -n 2 ./inside|1|^commplace record: ./inside has its MPI library linked in statically" \
+	"true ./inside.so|1|wrote no signature: was it an MPI program" \
+	"env chroot / true|1|chroot wrote no signature: inside there must be /.*/libcommplace-record.so, a C library no older than this host's $(ldd --version | sed -n '1s/.* //p')" \
+	"true --container-image=x|1|--container-image=x wrote no signature: inside" \ "echo hi|1|wrote no signature" \
 	"$PROGRAMS/calls no-finalize|1|wrote no signature" \
 	"mpirun -n 2 $PROGRAMS/calls no-finalize|[^0]*|no signature is kept" \
 	"sh -c 'mpirun -n 2 $PROGRAMS/calls bcast; exit 7'|7|exit code 7" \
@@ -191,7 +200,7 @@ for row in "echo hi|1|wrote no signature" \
 	cmp -s got.json old.json
 	ok $? "$command: the old signature stays"
 done
-rm -f old.partial.json # see phases.t
+rm -f old.partial.json inside* # see phases.t
 is "$(ls | tr '\n' ' ')" "default got.json noise old.json " "nothing else is left"
 
 output=$("$PROGRAMS/calls" no-finalize 2>&1)

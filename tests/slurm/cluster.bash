@@ -62,12 +62,25 @@ export RES_OPTIONS=timeout:1
 # of a quiet machine: one that runs all tests and builds beside them has three times
 # as long, which costs nothing where nothing is amiss.
 wait_for() {
-	local end=$((${EPOCHREALTIME/./} + $1 * 3000000))
+	local end=$((${EPOCHREALTIME/./} + $1 * 3000000)) pause=0.05
 	shift
 	until "$@"; do
 		[ "${EPOCHREALTIME/./}" -lt "$end" ] || return 1
-		sleep 0.1
+		nap "$pause"
+		case $pause in
+		0.05) pause=0.1 ;;
+		*) pause=0.2 ;;
+		esac
 	done
+}
+# nap SECONDS: sleep, but without a process, of which polls were half: nobody writes
+# into this pipe.
+nap() {
+	if [ -p "${CLUSTER:-}/never" ]; then
+		read -rt "$1" <>"$CLUSTER/never" || :
+	else
+		sleep "$1"
+	fi
 }
 
 # Does any TCP socket listen on a port FIRST..LAST?
@@ -88,23 +101,34 @@ cluster_ports_busy() {
 		END { exit !busy }' /proc/net/tcp /proc/net/tcp6 2>/dev/null
 }
 
-# A block of 40 free ports; its directory in /tmp is the lock.
+# Block PORT of 40 ports is ours, and all are free; its directory in /tmp is the lock.
+cluster_lock_ports() {
+	local lock=/tmp/.commplace-ports-$1 owner
+	if ! mkdir "$lock" 2>/dev/null; then
+		owner=$(cat "$lock/pid" 2>/dev/null) && [ ! -d "/proc/$owner" ] ||
+			return 1
+	fi
+	echo $$ >"$lock/pid"
+	cluster_port_locks+=("$lock")
+	! cluster_ports_busy "$1" $(($1 + 39))
+}
+
+# cluster_try_ports [PORTS]: as many blocks, one after the other, as slurmctld, the
+# nodes and h0 need
 cluster_try_ports() {
-	local low=${CLUSTER_PORTS%-*} high=${CLUSTER_PORTS#*-} blocks i k owner
-	blocks=$(((high - low + 1) / 40))
+	local low=${CLUSTER_PORTS%-*} high=${CLUSTER_PORTS#*-} blocks need i j k
+	need=$(((${1:-$((CLUSTER_N + 2))} + 39) / 40))
+	blocks=$(((high - low + 1) / 40 - need + 1))
+	[ "$blocks" -gt 0 ] || return 1
 	k=$((RANDOM % blocks))
 	for ((i = 0; i < blocks; i++)); do
 		CLUSTER_PORT=$((low + (k + i) % blocks * 40))
-		cluster_port_lock=/tmp/.commplace-ports-$CLUSTER_PORT
-		if ! mkdir "$cluster_port_lock" 2>/dev/null; then
-			owner=$(cat "$cluster_port_lock/pid" 2>/dev/null) ||
-				continue
-			[ ! -d "/proc/$owner" ] || continue
-		fi
-		echo $$ >"$cluster_port_lock/pid"
-		cluster_ports_busy "$CLUSTER_PORT" $((CLUSTER_PORT + 39)) ||
-			return 0
-		rm -rf "$cluster_port_lock"
+		cluster_port_locks=()
+		for ((j = 0; j < need; j++)); do
+			cluster_lock_ports $((CLUSTER_PORT + j * 40)) || break
+		done
+		[ "$j" -lt "$need" ] || return 0
+		rm -rf "${cluster_port_locks[@]}"
 	done
 	return 1
 }
@@ -168,9 +192,9 @@ cluster_write_site() {
 }
 
 cluster_write_cgroup() {
-	# cgroup/v1 fails where slurmd may make none; from 23.02 on one can do
+	# cgroup/v1 fails where slurmd may make none; from 24.05 on one can do
 	# without.
-	if [ "$CLUSTER_SERIES" -ge 2302 ] && [[ "$CLUSTER_TASK" != *cgroup* ]]; then
+	if [ "$CLUSTER_SERIES" -ge 2405 ] && [[ "$CLUSTER_TASK" != *cgroup* ]]; then
 		echo CgroupPlugin=disabled
 		return
 	fi
@@ -365,6 +389,7 @@ cluster_start() {
 	[ "$(id -u)" = 0 ] || bail "live tests need root"
 	CLUSTER_N=$((CLUSTER_GROUPS * CLUSTER_ROWS * CLUSTER_COLUMNS * 2))
 	CLUSTER=$(mktemp -d "${TMPDIR:-/tmp}/commplace-live.XXXXXX")
+	mkfifo "$CLUSTER/never"
 	chmod 755 "$CLUSTER"
 	on_exit cluster_stop
 	wait_for 300 cluster_try_ports || bail "no free ports in $CLUSTER_PORTS"
@@ -464,7 +489,7 @@ cluster_stop() {
 		done
 	done
 	wait_for 10 userdel "$CLUSTER_USER" 2>/dev/null
-	rm -rf "$cluster_port_lock"
+	rm -rf "${cluster_port_locks[@]}"
 	if [ -n "${COMMPLACE_KEEP_LOGS:-}" ]; then
 		echo "# logs are kept in $CLUSTER"
 	else
@@ -510,8 +535,11 @@ submit() {
 
 # job_field JOB FORMAT: a squeue -O field, e.g. State, NodeList, admin_comment
 job_field() {
-	squeue -h -a -t all -j "$1" -O "$2:200" 2>/dev/null | head -1 |
-		sed 's/ *$//'
+	local text
+	text=$(squeue -h -a -t all -j "$1" -O "$2:200" 2>/dev/null)
+	text=${text%%$'\n'*}
+	text=${text%"${text##*[! ]}"}
+	[ -z "$text" ] || echo "$text"
 }
 
 job_state() {
@@ -567,15 +595,27 @@ cancel_all() {
 	}
 }
 
-# expand HOSTLIST: "n0 n1 n2"
+# expand HOSTLIST: "n0 n1 n2"; by ourselves where it is as simple as that
 expand() {
+	local range i out=
 	[ -n "$1" ] || return 0
-	scontrol show hostnames "$1" | paste -sd' '
+	if [[ $1 =~ ^n(0|[1-9][0-9]*)$ ]]; then
+		echo "$1"
+	elif [[ $1 =~ ^n\[((0|[1-9][0-9]*)([,-](0|[1-9][0-9]*))*)\]$ ]]; then
+		for range in ${BASH_REMATCH[1]//,/ }; do
+			for ((i = ${range%-*}; i <= ${range#*-}; i++)); do
+				out+=" n$i"
+			done
+		done
+		echo "${out# }"
+	else
+		scontrol show hostnames "$1" | paste -sd' '
+	fi
 }
 
 # fold "n0 n1": a hostlist
 fold() {
-	scontrol show hostlist "$(tr ' ' ',' <<<"$1")"
+	echo "${1// /,}"
 }
 
 # Hosts in node order, separated by spaces.
@@ -590,7 +630,18 @@ idle_hosts() {
 
 # sorted "n3 n1": in natural order, for sets
 sorted() {
-	tr ' ' '\n' <<<"$1" | sort -V | paste -sd' '
+	local host n=0 simple=yes
+	local -a have=()
+	for host in $1; do
+		n=$((n + 1))
+		[[ $host =~ ^n(0|[1-9][0-9]*)$ ]] || { simple= && break; }
+		have[BASH_REMATCH[1]]=$host
+	done
+	if [ -n "$simple" ] && [ ${#have[@]} -eq "$n" ]; then
+		echo "${have[*]}"
+	else
+		tr ' ' '\n' <<<"$1" | sort -V | paste -sd' '
+	fi
 }
 
 # decision JOB JQ-FILTER: from the job's decision record, which slurmctld writes

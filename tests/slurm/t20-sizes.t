@@ -5,6 +5,7 @@
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 cluster_start
+cluster_signature ring6 6
 cluster_signature ring8 8
 cluster_signature pairs8 8 pairs
 cluster_signature all10 10 all
@@ -47,6 +48,25 @@ part=$(submit -N3 -n6 --ntasks-per-node=2 -w n1,n2,n9)
 wait_running "$part"
 place "partial cores" idle,mix -N8 -n16 --ntasks-per-node=2 --comm-profile=ring16
 is "$(decision "$job" .ranks_per_node)" 2 "two ranks a node are planned"
+cancel_all
+
+# Shared nodes of which no three have an even share: what holds the job together.
+part=$(submit -N15 -n30 --ntasks-per-node=2 -x n5)
+wait_running "$part"
+stock=$(submit -N3 -n8)
+wait_running "$stock"
+ok $? "-N3 -n8 on one node of 4 free cores and others of 2 runs without a profile"
+as_user scancel "$stock"
+wait_ended "$stock"
+place "no even share" idle,mix -N3 -n8 --comm-profile=ring8
+is "$(decision "$job" .required_hosts)" n5 "no even share: the largest is had"
+as_user scancel "$job"
+wait_ended "$job"
+less=$(submit -N1 -n1 -w n1)
+wait_running "$less"
+place "-w with less than its share" idle,mix -N3 -n6 -w n1 --comm-profile=ring6
+is "$(decision "$job" .required_hosts)" "n[1,5]" \
+	"-w with less than its share: the largest with it"
 cancel_all
 
 place "-w" idle -N4 -n8 -w n6,n11 --exclusive --comm-profile=ring8

@@ -8,6 +8,7 @@ PartitionName=urgent Nodes=n[0-15] MaxTime=INFINITE State=UP PriorityTier=10"
 CLUSTER_EXTRA="PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE"
 CLUSTER_CRED_EXPIRE=10
+CLUSTER_SITE="OrderReaches=yes"
 cluster_start
 cluster_signature ring8 8
 cluster_signature pairs8 8 pairs
@@ -42,17 +43,42 @@ isnt "$(job_state "$low")" RUNNING "the other one has lost its nodes"
 is "$(job_hosts "$high" | wc -w)" 6 "on six nodes"
 cancel_all
 
-# Requeue: the second run is decided anew.
+# Requeue: the second run is decided anew, with its ranks where they were.
 job=$(submit -N4 -n8 --exclusive --requeue --comm-profile=pairs8)
 wait_running "$job"
-first=$(decision "$job" .time)
-sleep 1.1
-scontrol requeue "$job"
 again() {
 	job_is "$job" RUNNING && [ "$(decision "$job" .time)" != "$first" ]
 }
-wait_for 180 again
+requeue() { # [NODE that fails meanwhile]
+	first=$(decision "$job" .time)
+	layout=$(decision "$job" '[.hosts, .rank_host] | tojson')
+	sleep 1.1
+	scontrol requeue "$job"
+	[ -z "${1:-}" ] || scontrol update nodename="$1" state=drain reason=test
+	wait_for 180 again
+}
+requeue
 ok $? "a requeued job is placed once more"
+is "$(decision "$job" '.policy, ([.hosts, .rank_host] | tojson)')" "repair
+$layout" "where it was, with its ranks"
+like "$(commplace explain "$job")" \
+	"run before +was on .*, where its ranks stay; " "explain says so"
+gone=$(decision "$job" '.hosts[1]')
+requeue "$gone"
+ok $? "and once more without one of its nodes"
+if [ "$(decision "$job" .policy)" = repair ]; then
+	is "$(decision "$job" '[.hosts, .rank_host] | tojson' |
+		sed "s/\"$(decision "$job" '.hosts[1]')\"/\"$gone\"/")" "$layout" \
+		"the other ranks stay where they are"
+else
+	is "$(decision "$job" '.former_worse > 0.02')" true \
+		"a fresh plan is better by more than that"
+fi
+like "$(commplace replay "$CLUSTER/decisions" | tail -n 1)" "^[0-9]+ equal, 0 different, 0 not" \
+	"the decision can be made again"
+scontrol update nodename="$gone" state=resume
+is_idle() { [ "$(sinfo -h -n "$gone" -o %t)" = idle ]; }
+wait_for 30 is_idle
 is "$(sorted "$(decision "$job" '.hosts | join(" ")')")" "$(job_hosts "$job")" \
 	"and runs where decided"
 # What others see of it is its second run alone.

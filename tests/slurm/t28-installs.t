@@ -70,6 +70,13 @@ step() {
 	job=$(submit -N4 -n8 --exclusive "$@" step.sh) && wait_ended "$job" 30
 }
 
+# doctor NAME REGEX: says what is wrong
+doctor() {
+	commplace doctor >"$CLUSTER/doctor.out" 2>&1
+	like "$(grep -E "^(ok|note|wrong) +${2%% *} " "$CLUSTER/doctor.out")" "$2" \
+		"$1: commplace doctor" || diag "$(cat "$CLUSTER/doctor.out")"
+}
+
 cluster_stop_ctld
 another='Incompatible Slurm plugin .*'
 
@@ -81,6 +88,9 @@ whole
 of_another_slurm select_cons_tres_commplace.so
 ctld_refuses "a select plugin of another Slurm" \
 	"$another/select_cons_tres_commplace.so"
+whole
+rm "$ours/select_cons_tres_commplace.so"
+doctor "no select plugin" "SelectType +select_cons_tres_commplace.so is not in"
 whole
 rm "$stock/select_cons_tres.so"
 ctld_refuses "no stock select plugin" "commplace: cannot load select_cons_tres.so from PluginDir"
@@ -119,12 +129,23 @@ slurmd_refuses "a task plugin of another Slurm" \
 	"$another/task_commplace.so"
 
 # What slurm.conf leaves out
+# In 24.05 slurmctld and slurmd cannot read each other's launches if only one of them
+# has a SwitchType.
+same_switch_on_nodes() {
+	local n
+	[ "$CLUSTER_SERIES" -eq 2405 ] || return 0
+	for n in $(cluster_nodes); do
+		cluster_kill "$CLUSTER/run/slurmd.$n.pid"
+		cluster_start_slurmd "$n"
+	done
+}
 whole
 rm -f "$CLUSTER/log/slurmd.n15.log"
 cluster_start_ctld && cluster_start_slurmd n15
 cluster_stop_ctld
 if [ -n "$newer" ]; then
 	sed -i '/^SwitchType=/d' "$SLURM_CONF"
+	same_switch_on_nodes
 	starts "no SwitchType" "commplace: SwitchType=.* is not switch/commplace: ranks keep Slurm's order"
 	step --comm-profile=pairs8
 	ok $? "no SwitchType: a job with a profile runs"
@@ -139,6 +160,7 @@ if [ -n "$newer" ]; then
 	cluster_stop_ctld
 fi
 whole
+same_switch_on_nodes
 sed -i '/^JobSubmitPlugins=/d' "$SLURM_CONF"
 starts "no JobSubmitPlugins" "commplace: JobSubmitPlugins= without commplace: options are not checked at submission"
 step --comm-profile=nosuch
@@ -148,6 +170,11 @@ like "$(decision "$job" '.outcome + " " + .reason')" "^stock .*nosuch" \
 step --comm-profile=pairs8
 is "$(decision "$job" .outcome)" placed \
 	"no JobSubmitPlugins: other profiles are used"
+doctor "no JobSubmitPlugins" "JobSubmitPlugins +not set"
+doctor "no JobSubmitPlugins: slurmctld" "slurmctld +answers"
+doctor "no JobSubmitPlugins: nodes" "nodes +16, the same"
+doctor "no JobSubmitPlugins: decisions" 'decisions +[0-9]+ placed, [0-9]+ fell back .*"profile_missing"'
+doctor "no JobSubmitPlugins: the process that decides" "commplaced +answers; it has 16 nodes"
 cluster_stop_ctld
 
 whole
@@ -194,8 +221,9 @@ cp "$plugstack.whole" "$plugstack"
 of_another_slurm spank_commplace.so
 says "a SPANK plugin of another Slurm: sbatch says so" \
 	"spank_commplace.so" -N1
-whole
+# What the jobs' slurmstepds load is there until they are.
 cancel_all
+whole
 
 # The nodes' slurmds have a plugstack.conf of their own, without us.
 mkdir "$CLUSTER/node"

@@ -146,7 +146,8 @@ topologies() {
 		topology SwitchAsNodeRank
 	fi
 
-	if [ "$CLUSTER_SERIES" -ge 2311 ]; then
+	# 23.11 has it, with other words in topology.conf.
+	if [ "$CLUSTER_SERIES" -ge 2405 ]; then
 		for g in 0 1 2 3; do
 			echo "BlockName=b$g Nodes=n[$((g * 4))-$((g * 4 + 3))]"
 		done >"$CLUSTER/etc/topology.conf"

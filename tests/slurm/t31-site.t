@@ -143,6 +143,39 @@ for how in DefaultPolicy=none Mode=off; do
 	cancel_all
 done
 
+# Links as switches counted them, read beside slurmctld; a source that is no more is
+# told of once, and holds up nothing.
+sample() { # BYTES-PER-SECOND
+	printf 'time,from,to,bytes_per_second\n%d,0,1,%s\n' "$EPOCHSECONDS" "$1" \
+		>"$CLUSTER/etc/links.new"
+	chmod 644 "$CLUSTER/etc/links.new"
+	mv "$CLUSTER/etc/links.new" "$CLUSTER/etc/links.csv"
+}
+sample 2e9
+site "MeasuredLinks=$CLUSTER/etc/links.csv MeasuredMaxAge=30"
+measured() {
+	job=$(submit -N2 -n8 --comm-profile=ring8)
+	wait_running "$job"
+	told=$(decision "$job" .measured) outcome=$(decision "$job" .outcome)
+	cancel_all
+	# shellcheck disable=SC2053
+	[[ $told == $1 ]]
+}
+runs "MeasuredLinks: a decision says what was measured" \
+	wait_for 20 measured "1 links at *, 2e+09 bytes/s of others on 1"
+is "$(commplace status --json | jq -c '.measured | [.links, .left_out]')" "[1,0]" \
+	"status has it"
+sample -1
+# slurmctld hears of it when it asks for the next decision.
+gone() {
+	measured null
+	grep -q "MeasuredLinks: .*nothing of it counts" "$CLUSTER"/log/*.log
+}
+runs "a sample that cannot be right is told of" wait_for 20 gone
+measured null
+is "$outcome" placed "and jobs are placed as ever"
+cluster_write_site
+
 # Modes.
 site "Mode=observe"
 is "$(comment -N2 -n8 --comm-profile=ring8)" \

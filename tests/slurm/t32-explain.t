@@ -82,7 +82,8 @@ is "$(user status --json |
 is "$(user status --json | jq '[.jobs[].slowdown] | min >= 1')" true \
 	"status --json: nobody is faster than alone"
 user status --html "$home/status.html"
-has "$(cat "$home/status.html")" "<td class=\"r\">$job</td><td>pairs16</td>" "status --html"
+has "$(cat "$home/status.html")" \
+	"<td class=\"r\"><a href=\"#job-$job\">$job</a></td><td>pairs16</td>" "status --html"
 user explain "$job" --html "$home/explain.html"
 has "$(cat "$home/explain.html")" "<h1>Job $job " "explain --html"
 
@@ -132,7 +133,7 @@ ok "$((decided < placed))" "counters: $decided decisions"
 is "$(counted stock_answers.explicit_option)" 0 "counters: no explicit option yet"
 has "$(user status --counters)" "^lock_held +start +[1-9]" \
 	"counters, as a user: how long locks were held"
-job=$(submit -N2 -n8 --exclusive --contiguous --comm-profile=ring8)
+job=$(submit -n8 --exclusive -m arbitrary -w n2,n2,n2,n2,n3,n3,n3,n3 --comm-profile=ring8)
 wait_running "$job"
 cancel_all
 wait_for 10 started 4

@@ -162,5 +162,52 @@ like "$(commplace explain "$job" 2>&1)" "no record" \
 	"and it has no effect when the QOS does not give it"
 cancel_all
 
+# Pods of Kubernetes, as Slinky's slurm-bridge submits them (SubmitJob in its
+# internal/scheduler/plugins/slurmbridge/slurmcontrol): a job of a node and a task for
+# each pod, nobody else on the nodes, named by an annotation; its AdminComment is JSON
+# that has the pods and is read back, or else the pods are lost.
+site "Match JobName=nccl-ring-* Profile=ring8"
+bridge() { # JOBNAME POD...
+	local name=$1 job pods
+	shift
+	pods=$(printf '%s\n' "$@" | jq -Rnc '{pods: [inputs]}')
+	job=$(submit -H -J "$name" -N $# --ntasks-per-node=1 --exclusive) || return 1
+	scontrol update jobid="$job" admincomment="$pods"
+	scontrol release "$job"
+	wait_running "$job"
+	echo "$job"
+}
+comment_of() {
+	scontrol show job "$1" | sed -n 's/^ *AdminComment=//; T; s/ *$//p'
+}
+pods=(train/worker-{0..7})
+job=$(bridge nccl-ring-8 "${pods[@]}")
+comment=$(comment_of "$job")
+is "$(jq -r '.pods | join(" ")' <<<"$comment")" "${pods[*]}" \
+	"pods: AdminComment is JSON as before, with its pods"
+like "$(jq -r .commplace <<<"$comment")" '^policy=.* profile=ring8 ' \
+	"pods: and with what was decided, by the job's name"
+is "$(commplace explain "$job" --format hostfile | paste -sd' ')" \
+	"$(planned "$job")" \
+	"pods: explain has the host of each rank"
+is "$(commplace explain "$job" --format hostfile | sort)" \
+	"$(job_hosts "$job" | tr ' ' '\n' | sort)" "pods: which are the job's nodes"
+# The guide's line, for pods on nodes in any order.
+commplace explain "$job" --format hostfile >"$home/order"
+i=0
+for host in $(job_hosts "$job" | tr ' ' '\n' | sort -r); do
+	echo "$host ${pods[i++]}"
+done >"$home/pods"
+guide=${0%/*}/../../doc/admin-guide.md
+line=$(sed -n "s/^\(awk 'NR == FNR.*\) >hostfile$/\1/p" "$guide")
+is "$(cd "$home" && for pod in $(eval "$line"); do
+	awk -v p="$pod" '$2 == p { print $1 }' pods
+done | paste -sd' ')" "$(planned "$job")" "pods: the guide's hostfile has them by rank"
+cancel_all
+job=$(bridge pause "${pods[@]:0:2}")
+is "$(comment_of "$job")" '{"pods":["train/worker-0","train/worker-1"]}' \
+	"pods without a line: AdminComment is theirs"
+cancel_all
+
 cluster_check
 done_testing

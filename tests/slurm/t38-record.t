@@ -147,6 +147,18 @@ is "$(store .ranks two.json) $(store '.phases[0].traffic[0][1]' two.json)" "8 4"
 like "$(as_user sbatch -N2 -n8 --comm-record=../x half.sh 2>&1)" \
 	"--comm-record: .*name" "a name that is none is refused"
 
+# NCCL's plugin, which a stand-in loads as NCCL does, and counts by itself.
+gcc -std=gnu11 -pthread -I"${0%/*}/../../src" -o "$home/nccl_job" \
+	"${0%/*}/../record/nccl_job.c" -ldl || bail "gcc"
+script nccl.sh 'srun -n8 bash -c "./nccl_job \$NCCL_PROFILER_PLUGIN 6 8 4 \$SLURM_PROCID \
+	1 500 >own.\$SLURM_PROCID"'
+job -N4 -n8 --comm-record=gpt nccl.sh
+ok $? "a job of NCCL ends well" || diag "$(cat "$home/slurm-$job.out")"
+is "$(store '.phases[0].traffic[] | map(tostring) | join(" ")' gpt.json | LC_ALL=C sort)" \
+	"$(cat "$home"/own.* | LC_ALL=C sort)" "what NCCL sent is the user's profile" ||
+	diag "$(cat "$home/slurm-$job.out"; ls -laR "$home/.commplace")"
+is "$(ls "$home/.commplace/recording" | grep nccl)" "" "and nothing of it is left"
+
 # srun and salloc by themselves, mpirun in a script.
 as_user bash -c ". ./env.sh; ${START/\$SLURM_NTASKS/8} -N2 --comm-record=alone ./app half 10" \
 	>"$CLUSTER/alone.out" 2>&1 || diag "$(cat "$CLUSTER/alone.out")"

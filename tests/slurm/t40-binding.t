@@ -163,8 +163,11 @@ got=$(step -n2 --gpus-per-node=2 --gpu-bind=map_gpu:1,0 \
 is "$(awk '{ print $1, $2 }' <<<"$got")" "0 0
 1 1" "as --gpu-bind says"
 got=$(step -n2 --gpus-per-node=2 --comm-profile=pairs2 ./report)
+is "$(awk '{ print $1, $2 }' <<<"$got")" "0 1
+1 0" "as many GPUs as tasks are theirs by number"
+got=$(step -n2 --gpus-per-node=2 --gpu-bind=none --comm-profile=pairs2 ./report)
 is "$(awk '{ print $1, $2 }' <<<"$got")" "$(planned pairs2)" \
-	"GPUs for all to use change nothing"
+	"--gpu-bind=none: GPUs for all to use change nothing"
 echo "BindMemory=yes" >>"$CLUSTER/etc/commplace.conf"
 reconfigure
 got=$(step -n2 --comm-profile=pairs2 ./memory)
@@ -228,8 +231,17 @@ untouched "Mode=observe binds nothing"
 cluster_write_site
 echo "Match JobName=rep* Profile=pairs2" >>"$CLUSTER/etc/commplace.conf"
 reconfigure
+# Nodes of 23.11 know of a profile by the step's own option, and where it is by
+# commplace.conf.
+travels=yes
+[ "$CLUSTER_SERIES" -ne 2311 ] || travels=
+rule="a Match rule attaches a profile"
 got=$(step -n2 -J report ./report)
-like "$got" "task_1" "a Match rule attaches a profile"
+if [ -n "$travels" ]; then
+	like "$got" "task_1" "$rule"
+else
+	skip "$rule" "nothing of it travels with a launch"
+fi
 got=$(step -n2 -J other ./report)
 untouched "to jobs of that name only"
 got=$(step -n2 -J report --comm-profile=none ./report)
@@ -237,13 +249,15 @@ untouched "and --comm-profile=none takes it off"
 cluster_write_site
 reconfigure
 # Fault 2: the nodes wait for no file of ours.
-mv "$CLUSTER/etc/commplace.conf" "$CLUSTER/etc/moved"
-mkfifo "$CLUSTER/etc/commplace.conf"
-got=$(step -n2 --comm-profile=pairs2 ./report)
-like "$got" "task_1" "no commplace.conf is needed on the node"
-unlike "$(cat "$CLUSTER"/log/slurmd.h0.log)" 'commplace.conf' "nor read"
-rm "$CLUSTER/etc/commplace.conf"
-mv "$CLUSTER/etc/moved" "$CLUSTER/etc/commplace.conf"
+if [ -n "$travels" ]; then
+	mv "$CLUSTER/etc/commplace.conf" "$CLUSTER/etc/moved"
+	mkfifo "$CLUSTER/etc/commplace.conf"
+	got=$(step -n2 --comm-profile=pairs2 ./report)
+	like "$got" "task_1" "no commplace.conf is needed on the node"
+	unlike "$(cat "$CLUSTER"/log/slurmd.h0.log)" 'commplace.conf' "nor read"
+	rm "$CLUSTER/etc/commplace.conf"
+	mv "$CLUSTER/etc/moved" "$CLUSTER/etc/commplace.conf"
+fi
 
 got=$(as_user timeout 60 srun -p wide -N1 -n4 --comm-profile=pairs4 ./report |
 	sort -n)

@@ -4,6 +4,9 @@
 # need of one comes with the launch.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
+# Before 23.02 it is in the job's select data, from 24.05 on in the switch plugin's.
+[ "$CLUSTER_SERIES" -ne 2311 ] ||
+	skip_all "nothing of a profile travels with a launch of 23.11: nodes read ProfileDir"
 CLUSTER_GROUPS=1 CLUSTER_ROWS=1 CLUSTER_NODE_PREFIX=d CLUSTER_JOB_SUBMIT=
 # Not task/affinity: it has no answer to CPUs that do not exist.
 CLUSTER_TASK=task/commplace

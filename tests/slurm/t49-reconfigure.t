@@ -6,6 +6,9 @@
 # no memory of them reads from the records. COMMPLACE_RECONFIGURE_JOBS: short jobs.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
+# It unloads accounting before the submissions that it has begun with are over.
+[ "$SLURM_VERSION" != 25.05.8 ] ||
+	skip_all "slurmctld 25.05.8 crashes by itself where a job is submitted while it hands over"
 : "${COMMPLACE_RECONFIGURE_JOBS:=40}"
 CLUSTER_DEBUG_FLAGS=SelectType,NO_CONF_HASH
 CLUSTER_CRED_EXPIRE=6

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What Slurm 25.05 and later do with jobs: steps that nobody waits for, jobs that
-# others run, requeues at once, segments changed while a job waits, topologies of
+# others run, on nodes without a slurmd, too, requeues at once, channels for segments,
+# segments changed while a job waits, topologies of
 # partitions, nodes that come and go, jobs in JSON. Each is placed, or left to Slurm
 # with the reason on record; who consumes ended jobs has the decision's line.
 . "${0%/*}/../tools/tap.bash"
@@ -18,11 +19,16 @@ SuspendTime=3600
 ResumeTimeout=60"
 [ "$CLUSTER_SERIES" -lt 2511 ] ||
 	CLUSTER_EXTRA+=$'\nSlurmctldParameters=enable_expedited_requeue,cloud_reg_addrs'
+# It has no devices here, and says so; slurmctld deals its channels out.
+if cluster_has_plugin switch_nvidia_imex; then
+	CLUSTER_EXTRA+=$'\nSwitchParameters=commplace_wraps=switch/nvidia_imex,imex_channel_count=16'
+	CLUSTER_DEBUG_FLAGS=SelectType,Switch
+fi
 eval "plain_$(declare -f cluster_write_conf)"
 cluster_write_conf() {
 	plain_cluster_write_conf
-	# Four groups have nodes from the start, one comes later.
-	CLUSTER_GROUPS=5 cluster_network "$NETWORK" 'n[0-19]'
+	# Four groups have nodes from the start, two come later.
+	CLUSTER_GROUPS=6 cluster_network "$NETWORK" 'n[0-23]'
 	cat >>"$SLURM_CONF" <<-CONF
 	JobCompLoc=$CLUSTER/etc/jobcomp
 	Epilog=$CLUSTER/etc/epilog
@@ -36,6 +42,14 @@ cluster_write_conf() {
 	echo "\$JOBID \$JOBSTATE \$($(type -P scontrol) -o show job "\$JOBID" |
 		grep -o 'AdminComment=commplace.*' | head -c 300)" >>$CLUSTER/ended
 	SCRIPT
+	cat >"$CLUSTER/etc/jobcomp.lua" <<-LUA
+	function slurm_jobcomp_log_record(job)
+		local f = io.open("$CLUSTER/ended.lua", "a")
+		f:write(job.job_id, " ", job.admin_comment or "", "\n")
+		f:close()
+		return slurm.SUCCESS
+	end
+	LUA
 	# The node of this file is not well after a job.
 	cat >"$CLUSTER/etc/epilog" <<-SCRIPT
 	#!/bin/bash
@@ -122,6 +136,29 @@ external() {
 	ok $? "sbatch --external: and no longer in the load"
 }
 
+# Nodes without a slurmd, of the partition of all nodes: for such jobs alone.
+external_nodes() {
+	has 2511 "State=EXTERNAL" || return
+	scontrol create nodename='n[20-23]' state=EXTERNAL $(node n20 30)
+	ok $? "State=EXTERNAL: four nodes"
+	job=$(as_user sbatch --parsable --external -N2 -n8 --exclusive \
+		--exclude='n[0-15]' --comm-profile=pairs8) && wait_running "$job"
+	ok $? "State=EXTERNAL: a job on them"
+	placed "$job" "State=EXTERNAL"
+	like "$(job_hosts "$job")" '^n2[0-3] n2[0-3]$' "State=EXTERNAL: has two of them"
+	isnt "$(planned "$job")" "" "State=EXTERNAL: and an order of ranks"
+	# Two of the four are idle.
+	beside=$(submit -N16 -n16 --exclusive --comm-profile=pairs16)
+	wait_running "$beside"
+	placed "$beside" "State=EXTERNAL: a job of this cluster beside it"
+	unlike "$(job_hosts "$beside")" 'n2[0-3]' "State=EXTERNAL: which has none of them"
+	as_user sbatch -N17 -n17 --exclusive --wrap true >/dev/null 2>&1
+	isnt $? 0 "State=EXTERNAL: nor do they make the cluster larger"
+	cancel_all
+	scontrol delete nodename='n[20-23]'
+	ok $? "State=EXTERNAL: and gone"
+}
+
 expedited() {
 	local node
 	has 2511 "--requeue=expedite" || return
@@ -154,9 +191,9 @@ expedited() {
 	wait_for 30 cluster_nodes_up
 }
 
-# A job waits for nodes; what it wants is changed meanwhile.
-segments() {
-	has 2611 "SegmentSize of a pending job" || return
+# In topology/block.
+blocks() {
+	has 2511 "channels of segments, SegmentSize of a pending job" || return
 	local g
 	for g in 0 1 2 3; do
 		echo "BlockName=b$g Nodes=n[$((g * 4))-$((g * 4 + 3))]"
@@ -164,7 +201,53 @@ segments() {
 	echo BlockSizes=4 >>"$CLUSTER/etc/topology.conf"
 	cp "$SLURM_CONF" "$CLUSTER/etc/flat.conf"
 	echo TopologyPlugin=topology/block >>"$SLURM_CONF"
+	! cluster_has_plugin jobcomp_lua ||
+		sed -i 's|^JobCompType=.*|JobCompType=jobcomp/lua|' "$SLURM_CONF"
 	cluster_restart_ctld || { fail "slurmctld with blocks"; return; }
+	channels
+	segments
+	cp "$CLUSTER/etc/flat.conf" "$SLURM_CONF"
+	rm "$CLUSTER/etc/topology.conf"
+	cluster_restart_ctld || fail "slurmctld without blocks"
+}
+
+# The segments that switch/nvidia_imex is told of are those of the job's nodes.
+channels() {
+	local of=unique-channel-per-segment
+	if ! cluster_has_plugin switch_nvidia_imex; then
+		skip "--network=$of" "this Slurm was built without switch/nvidia_imex"
+		return
+	fi
+	for beside in n0 n5; do
+		beside=$(submit -N1 -n1 --exclusive -w $beside) && wait_running "$beside"
+	done
+	job=$(submit -N4 -n8 --exclusive --segment=2 --network=$of \
+		--comm-profile=pairs8 -o channel.out --wrap "srun ./print.sh")
+	wait_ended "$job"
+	ok $? "--network=$of: a job"
+	is "$(outcome "$job")" "placed " "--network=$of: placed"
+	is "$(ranks "$CLUSTER/home/channel.out")" "$(planned "$job")" \
+		"--network=$of: ranks as planned"
+	grep -oE "allocating channel [0-9]+ to JobId=$job with node_list .*" \
+		"$CLUSTER/log/slurmctld.log" | sort -u >"$CLUSTER/channels"
+	is "$(wc -l <"$CLUSTER/channels")" 2 "--network=$of: two channels"
+	is "$(sorted "$(expand "$(sed 's/.* //' "$CLUSTER/channels" | paste -sd,)")")" \
+		"$(job_hosts "$job")" "--network=$of: for the nodes of the job"
+	is "$(grep -h 'No channel found' "$CLUSTER"/log/slurmd.*.log | head -3)" "" \
+		"--network=$of: each node has one"
+	if cluster_has_plugin jobcomp_lua; then
+		told_lua() { grep -q "^$job commplace: policy=" "$CLUSTER/ended.lua"; }
+		wait_for 20 told_lua
+		ok $? "jobcomp/lua: an ended job has the decision's line"
+	else
+		skip jobcomp/lua "this Slurm was built without it"
+	fi
+	cancel_all
+}
+
+# A job waits for nodes; what it wants is changed meanwhile.
+segments() {
+	has 2611 "SegmentSize of a pending job" || return
 	local full job with without
 	full=$(submit -N16 -n16 --exclusive) && wait_running "$full"
 	with=$(submit -N4 -n8 --exclusive --comm-profile=pairs8)
@@ -178,13 +261,12 @@ segments() {
 		wait_running "$job"
 		ok $? "SegmentSize: the job runs"
 	done
-	stock "$with" "the user asked for --segment" "SegmentSize=2"
+	placed "$with" "SegmentSize=2"
+	like "$(decision "$with" .kept)" "segments of 2 kept" \
+		"SegmentSize=2: in segments"
 	commented "$with" "SegmentSize=2"
 	placed "$without" "SegmentSize=0"
 	cancel_all
-	cp "$CLUSTER/etc/flat.conf" "$SLURM_CONF"
-	rm "$CLUSTER/etc/topology.conf"
-	cluster_restart_ctld || fail "slurmctld without blocks"
 }
 
 # A partition's Topology=, changed while slurmctld runs, too.
@@ -392,10 +474,11 @@ rest() {
 
 async
 external
+external_nodes
 expedited
 consumers
 rest
-segments
+blocks
 partitions
 dynamic
 cloud

@@ -15,6 +15,7 @@
  *   leave          a question, and ends when it is answered
  *   liar           that nodes were taken which it never named
  *   told           what it was told before
+ * ODD_SLOW=N: late and busy for N times as long.
  */
 #include "commplace-config.h"
 
@@ -137,7 +138,9 @@ static void be(const char *odd)
 {
 	struct cpl_link_head head = {.kind = CPL_DOOR_ANSWER, .number = number};
 	struct cpl_packer o = cpl_link_packer();
-	const struct timespec while_off = {0, 300000000};
+	const char *slow = getenv("ODD_SLOW");
+	const int times = slow ? atoi(slow) : 1, ms = 300 * times;
+	const struct timespec while_off = {ms / 1000, ms % 1000 * 1000000};
 	char ones[64];
 
 	memset(ones, 0xff, sizeof(ones));
@@ -168,7 +171,7 @@ static void be(const char *odd)
 		nanosleep(&while_off, NULL);
 		answer(CPL_ENGINE_NONE, "late");
 	} else if (!strcmp(odd, "busy")) {
-		for (int64_t end = cpl_now() + 150000000; cpl_now() < end;)
+		for (int64_t end = cpl_now() + times * INT64_C(150000000); cpl_now() < end;)
 			;
 		answer(CPL_ENGINE_NONE, "busy");
 	} else if (!strcmp(odd, "question")) {

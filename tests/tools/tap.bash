@@ -17,6 +17,10 @@
 #   on_exit COMMAND            run at exit, last one first
 #   bail TEXT...               a failure after which this file makes no sense
 #   skip_all REASON...         instead of all tests: the file cannot be run here
+#   turn PARTS PART            is today the turn of that one of so many parts? CI has no
+#                              time for all each day; without CI=true, or with
+#                              COMMPLACE_EVERY=yes, it always is
+#   needs_turn PARTS PART      else the file is skipped
 
 set -uo pipefail
 
@@ -38,6 +42,15 @@ json() {
 			ref $v ? join(",", @$v) :
 			$v =~ /^[-0-9.e+]+$/i ? sprintf("%.12g", $v) : $v' \
 		"$@" < <(cat -- "$file")
+}
+
+turn() {
+	[ "${CI:-}" != true ] || [ "${COMMPLACE_EVERY:-}" = yes ] ||
+		[ $((EPOCHSECONDS / 86400 % $1)) -eq "$2" ]
+}
+
+needs_turn() {
+	turn "$@" || skip_all "other parts have their turn today; COMMPLACE_EVERY=yes has all"
 }
 
 on_exit() {

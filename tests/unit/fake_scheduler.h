@@ -21,6 +21,7 @@ struct fake {
 	uint64_t rank[FAKE_HOSTS_MAX];
 	bool useless[FAKE_HOSTS_MAX]; /* cannot serve */
 	int refuse_below;             /* refuse fewer hosts than this */
+	uint32_t in_all;              /* CPUs that hosts must have together */
 	int wanted;                   /* hosts of its own answer */
 	unsigned place_us;            /* that a call of place() takes */
 	/* What was asked and answered. */
@@ -46,13 +47,16 @@ static inline int fake_order(const void *a, const void *b)
 static inline bool fake_place(void *arg, const int *host, int n)
 {
 	struct fake *fake = arg;
+	uint32_t cpus = 0;
 
 	fake->placed++;
 	usleep(fake->place_us);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
+		cpus += fake->cpus[host[i]];
 		if (fake->useless[host[i]])
 			return false;
-	if (n < fake->refuse_below)
+	}
+	if (n < fake->refuse_below || cpus < fake->in_all)
 		return false;
 	memcpy(fake->host, host, (size_t)n * sizeof(int));
 	qsort(fake->host, (size_t)n, sizeof(int), fake_order);

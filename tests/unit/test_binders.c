@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "binding/binding_internal.h"
+#include "binding/devices.h"
 #include "graph/treematch.h"
 #include "even_tree.h"
 #include "least_cost.h"
@@ -316,10 +317,13 @@ static void test_slots_keep_within_parts(void **state)
 static void test_near_a_gpu(void **state)
 {
 	hwloc_topology_t topology = topology_of(TOPOLOGIES "/gpu-node.xml");
-	hwloc_const_cpuset_t *gpu, near[16];
-	int n = cpl_topology_gpus(topology, &gpu, NULL);
+	hwloc_const_cpuset_t gpu[8], near[16];
+	struct cpl_devices devices;
 
-	assert_int_equal(n, 8);
+	assert_int_equal(cpl_devices_find(topology, &devices, NULL), 0);
+	assert_int_equal(devices.n_gpus, 8);
+	for (int g = 0; g < 8; g++)
+		gpu[g] = devices.gpu[g].near;
 	assert_set(gpu[0], "96-111");
 	assert_set(gpu[4], "0-15");
 	for (int b = 0; cpl_binder_at(b); b++)
@@ -356,7 +360,7 @@ static void test_near_a_gpu(void **state)
 			cpl_bind_result_free(&result);
 			cpl_comm_free(comm);
 		}
-	free(gpu);
+	cpl_devices_free(&devices);
 	hwloc_topology_destroy(topology);
 }
 

@@ -14,7 +14,7 @@
 
 #define NAMES                                                                  \
 	"none of flat, tree, tree-rank, select-linear, greedy, balanced, "     \
-	"adaptive, site, and "
+	"adaptive, blind, site, and "
 
 static void test_names_of_policies(void **state)
 {
@@ -146,7 +146,7 @@ static void test_kinds(void **state)
 	get_ready(&p, NULL, kinds_log, kinds_map);
 	p.signature[1] = halo();
 	for (p.c.threads = 1; p.c.threads < 4; p.c.threads += 2) {
-		assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+		assert_int_equal(campaign_kinds(&p.c, 0, &kinds, &err), 0);
 		assert_int_equal(kinds.n, 5);
 		assert_int_equal(kinds.other_ranks, 1);
 		for (int i = 0; i < p.log.n_jobs; i++)
@@ -188,7 +188,7 @@ static void test_kinds_in_order(void **state)
 		sprintf(log + strlen(log), "%d|%d|60|%d|%d\n", i, i,
 		        2 + i * 7 % 15, 20 + i * 7 / 15 % 3 * 20);
 	get_ready(&p, NULL, log, "Match Pattern=ring\n");
-	assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+	assert_int_equal(campaign_kinds(&p.c, 0, &kinds, &err), 0);
 	assert_int_equal(kinds.n, 45);
 	for (int i = 0; i < p.log.n_jobs; i++) {
 		const struct kind *kind = &kinds.kind[kinds.of[i]];
@@ -285,7 +285,7 @@ static void open_kept(struct kept *k, const char *policy,
 	assert_int_equal(campaign_chooser(k->p.net, policy, &quick_is_meant,
 	                                  chooser, &err),
 	                 0);
-	if (campaign_kinds(&k->p.c, &k->kinds, &err))
+	if (campaign_kinds(&k->p.c, 0, &k->kinds, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(k->kinds.n, 3);
 	k->all = 0;
@@ -474,7 +474,7 @@ static void test_graphs_of_large_jobs(void **state)
 		                  "RanksPerNode=40\n");
 		if (i % 2)
 			p.signature[0] = halo_of(640);
-		assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+		assert_int_equal(campaign_kinds(&p.c, 0, &kinds, &err), 0);
 		assert_int_equal(campaign_chooser(p.net, row[i / 2].policy,
 		                                  &quick_is_meant, &chooser,
 		                                  &err),
@@ -506,7 +506,7 @@ static void test_groups_of_a_signature(void **state)
 
 	get_ready(&p, NULL, kinds_log, kinds_map);
 	p.signature[1] = halo();
-	assert_int_equal(campaign_kinds(&p.c, &kinds, &err), 0);
+	assert_int_equal(campaign_kinds(&p.c, 0, &kinds, &err), 0);
 	assert_int_equal(campaign_chooser(p.net, "auto+quick", &quick_is_meant,
 	                                  &chooser, &err),
 	                 0);

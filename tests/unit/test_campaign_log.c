@@ -352,6 +352,8 @@ static void test_rule_errors(void **state)
 	         "there is no pattern 'florp'; it must "
 	         "be one of none, ring, "},
 	        {"Match Pattern=ring Signature=x\n", "one of them will do"},
+	        {"Match Options=\"--segment=2 --florp\"\n",
+	         "map:1: Options: '--florp' is none of --segment="},
 	        {"Match Name=a Name=b\n", "map:1: Name is there twice"},
 	        {"Match Name=\x1b[1m\n", "Name: has characters that cannot"},
 	};

@@ -20,7 +20,9 @@
 static const char log_text[] = SWF(1, 0, 100, 3, 3, -1) SWF(2, 5, 100, 8, 8, -1)
         SWF(3, 6, 50, 5, 5, -1) SWF(4, 7, 50, 16, 16, -1);
 static const char map_text[] =
-        "Match Nodes=8 Signature=far Share=50\n"
+        "Match Nodes=8 Signature=far Share=50 Options=\"--segment=4 "
+        "--consolidate-segments\"\n"
+        "Match Nodes=5 Pattern=none Options=--exclusive=topo\n"
         "Mix Pattern=stencil-2d Share=60 RanksPerNode=2\n";
 
 /* Each with one that is not near, so that a mapper moves ranks. */
@@ -36,7 +38,7 @@ struct outcome {
 };
 
 static struct cpl_network *net;
-static struct cpl_signature *signature[2];
+static struct cpl_signature *signature[3]; /* by the lines of the map */
 
 static int summarise(const struct cpl_campaign *c,
                      const struct cpl_campaign_result *result,

@@ -275,9 +275,9 @@ static void test_spans(void **state)
 {
 	static const char *const flat[] = {"flat"};
 	static const struct cpl_campaign_span want[] = {
-	        {50, 0, 8 / 16.0, 0},
-	        {50, 0, 11 / 16.0, 1 / 5.0},
-	        {50, 0, 3 / 16.0, 1 / 13.0},
+	        {50, 0, 8 / 16.0, 0, false},
+	        {50, 0, 11 / 16.0, 1 / 5.0, false},
+	        {50, 0, 3 / 16.0, 1 / 13.0, false},
 	};
 	struct played p;
 
@@ -292,6 +292,7 @@ static void test_spans(void **state)
 		assert_number(s->busiest, 0, 0);
 		assert_number(s->used, want[i].used, 1e-12);
 		assert_number(s->fragmented, want[i].fragmented, 1e-12);
+		assert_int_equal(s->waits, want[i].waits);
 	}
 	unplay(&p);
 	/* A ring of 5 has two messages on each of its links, wherever: all of
@@ -381,9 +382,11 @@ static struct cpl_campaign_job here[] = {
          .end = 160,
          .communication = 40,
          .slowdown = 8,
-         .decision = 0.75},
-        {.start = -1, .end = -1},
-        {.start = 40, .end = 55, .slowdown = 1, .decision = 0.5},
+         .decision = 0.75,
+         .groups = 4,
+         .crossed = 1},
+        {.start = -1, .end = -1, .groups = 8, .crossed = 8},
+        {.start = 40, .end = 55, .slowdown = 1, .decision = 0.5, .groups = 2},
 };
 static struct cpl_campaign_job at_first[] = {
         {.start = 0, .end = 100, .communication = 10},
@@ -393,9 +396,9 @@ static struct cpl_campaign_job at_first[] = {
         {.start = 40, .end = 55},
 };
 static struct cpl_campaign_span spans[] = {
-        {.seconds = 10, .busiest = 0.2, .fragmented = 0.5},
-        {.seconds = 30, .busiest = 0.1, .fragmented = 0},
-        {.seconds = 60, .busiest = 0.4, .fragmented = 0.25},
+        {.seconds = 10, .busiest = 0.2, .fragmented = 0.5, .used = 0.5},
+        {.seconds = 30, .busiest = 0.1, .used = 0.9, .waits = true},
+        {.seconds = 60, .busiest = 0.4, .fragmented = 0.25, .waits = true},
 };
 
 static void test_summary(void **state)
@@ -420,6 +423,10 @@ static void test_summary(void **state)
 	/* Over time: 0.1 for 30, 0.2 for 10, 0.4 for 60 seconds. */
 	check_spread(&s.busiest, 0.29, 0.4, 0.4, 0.4);
 	assert_number(s.fragmented, 0.2, 1e-12);
+	/* While jobs wait and the last one has not come, which it does at 40. */
+	assert_number(s.occupancy, 0.9, 1e-12);
+	assert_int_equal(s.groups, 6);
+	assert_int_equal(s.crossed, 1);
 	assert_number(s.makespan, 160, 0);
 	assert_number(s.run, 110 + 4 + 50 + 15, 1e-12);
 	assert_number(s.node_seconds, 440 + 8 + 400 + 15, 1e-12);
@@ -456,6 +463,7 @@ static void test_percentiles(void **state)
 	assert_number(s.communication_ratio, 1, 0);
 	assert_number(s.slowdown, 1, 0);
 	assert_number(s.fragmented, 0, 0);
+	assert_number(s.occupancy, 0, 0);
 	check_spread(&s.busiest, 0, 0, 0, 0);
 	unplay(&p);
 }

@@ -32,6 +32,7 @@ static void test_defaults(void **state)
 	assert_int_equal(c->mode, CPL_MODE_ON);
 	assert_string_equal(c->binding, "treematch");
 	assert_false(c->bind_memory);
+	assert_null(c->near_nic);
 	assert_null(c->routing);
 	assert_int_equal(c->objective, CPL_OBJECTIVE_MAX);
 	assert_int_equal(c->max_decision_ms, 20);
@@ -48,6 +49,9 @@ static void test_defaults(void **state)
 	assert_int_equal(c->keep_price, 100);
 	assert_string_equal(c->defaults.record, "none");
 	assert_int_equal(c->record_one_in, 0);
+	assert_int_equal(c->trial, 0);
+	assert_int_equal(c->trial_until, 0);
+	assert_true(c->trial_stop);
 	assert_int_equal(c->drift, CPL_DRIFT_DEFAULT);
 	assert_int_equal(c->n_matches, 0);
 	cpl_config_free(c);
@@ -63,7 +67,7 @@ static void test_everything_set(void **state)
 	        "Mode=Observe DefaultPolicy=RDR DefaultMapping=linear\n"
 	        "\tDefaultBinding=packed Objective=hop-bytes Routing=SD\n"
 	        "MaxDecisionTime=2s MinNodes=3 MissingProfile=ignore\n"
-	        "BindMemory=Yes\n"
+	        "BindMemory=Yes NearNic=UCX_NET_DEVICES,NCCL_IB_HCA\n"
 	        "RankMismatch=Reject UserMayOverride=profile,mapping Seed=0\n"
 	        "Partition=large DefaultPolicy=auto MinNodes=16\n"
 	        "partition=debug DefaultPolicy=None\n"
@@ -93,6 +97,7 @@ static void test_everything_set(void **state)
 	assert_int_equal(c->mode, CPL_MODE_OBSERVE);
 	assert_string_equal(c->binding, "packed");
 	assert_true(c->bind_memory);
+	assert_string_equal(c->near_nic, "UCX_NET_DEVICES,NCCL_IB_HCA");
 	assert_string_equal(c->routing, "SD");
 	assert_int_equal(c->objective, CPL_OBJECTIVE_HOP_BYTES);
 	assert_int_equal(c->max_decision_ms, 2000);
@@ -204,6 +209,21 @@ static void test_messages(void **state)
 	         "letters, digits, \"_\" and (not first) \"-\" and \".\""},
 	        {"Match QOS=a RecordOneIn=1000001",
 	         "c.conf:1: RecordOneIn=1000001 must lie in 0 to 1000000"},
+	        {"Match QOS=a Trial=100",
+	         "c.conf:1: Trial=100 must lie in 0 to 99"},
+	        {"Partition=a Trial=-1",
+	         "c.conf:1: Trial=-1 is not a whole number"},
+	        {"TrialUntil=tomorrow",
+	         "c.conf:1: TrialUntil=tomorrow is no date; write YYYY-MM-DD, "
+	         "or YYYY-MM-DDTHH:MM"},
+	        {"TrialUntil=2027-02-30",
+	         "c.conf:1: TrialUntil=2027-02-30 is no date; write "
+	         "YYYY-MM-DD, or YYYY-MM-DDTHH:MM"},
+	        {"TrialUntil=2027-03-31x",
+	         "c.conf:1: TrialUntil=2027-03-31x is no date; write "
+	         "YYYY-MM-DD, or YYYY-MM-DDTHH:MM"},
+	        {"TrialStop=maybe",
+	         "c.conf:1: TrialStop=maybe is not known; use no or yes"},
 	        {"Match QOS=a OrderReaches=maybe",
 	         "c.conf:1: OrderReaches=maybe is not known; use auto, yes or "
 	         "no"},

@@ -151,6 +151,55 @@ static void test_more_hosts_after_a_refusal(void **state)
 	assert_int_equal(record()->ranks_per_node, 2);
 }
 
+/* -N3 -n8 where nodes are shared: what holds the job together is enough, and the
+ * first that is chosen is taken. */
+static void test_hosts_of_uneven_shares(void **state)
+{
+	static const struct {
+		int large;         /* hosts of 4 CPUs, 10 and on */
+		int n_required;    /* of required, */
+		int required[3];   /* by the user */
+		uint32_t own_cpus; /* free on these; 2 on the others */
+		const char *must;  /* NULL: the stock answer */
+	} row[] = {
+	        {1, 0, {0}, 0, "n10"},
+	        /* One of 4 is enough: the first. */
+	        {2, 0, {0}, 0, "n10"},
+	        /* An even share of three: any of them. */
+	        {4, 0, {0}, 0, ""},
+	        {2, 1, {5}, 2, "n[5,10]"},
+	        /* Both of 4 with one that has no more than a CPU. */
+	        {2, 1, {5}, 1, "n[5,10-11]"},
+	        {1, 2, {5, 20}, 2, "n[5,20,10]"},
+	        {1, 1, {5}, 1, NULL},
+	        {0, 0, {0}, 0, NULL},
+	};
+
+	for (size_t k = 0; k < sizeof(row) / sizeof(row[0]); k++) {
+		struct cpl_engine_request req =
+		        request(60 + (int64_t)k, "a8", "random-groups", 3);
+
+		all_free();
+		fake.wanted = 3;
+		fake.in_all = req.need.cpus = 8;
+		for (int i = 0; i < HOSTS; i++)
+			fake.cpus[i] = i < 10 || i >= 10 + row[k].large ? 2 : 4;
+		for (int i = 0; i < row[k].n_required; i++)
+			fake.cpus[row[k].required[i]] = row[k].own_cpus;
+		req.required = row[k].required;
+		req.n_required = row[k].n_required;
+		if (!row[k].must) {
+			assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+			assert_true(fake.placed <= 1);
+			continue;
+		}
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_int_equal(fake.placed, 1);
+		assert_int_equal(fake.n_host, 3);
+		assert_string_equal(record()->required_hosts, row[k].must);
+	}
+}
+
 /* faults 10 and 13: hosts of lower ranks are filled first. */
 static void test_lower_ranks_are_filled_first(void **state)
 {
@@ -365,6 +414,7 @@ int main(void)
 	        T(test_refused_hosts_are_left_out),
 	        T(test_unknown_hosts_are_told_once),
 	        T(test_more_hosts_after_a_refusal),
+	        T(test_hosts_of_uneven_shares),
 	        T(test_lower_ranks_are_filled_first),
 	        T(test_rules_of_sizes),
 	        T(test_units_are_kept),

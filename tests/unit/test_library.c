@@ -10,6 +10,9 @@
 
 #include <commplace/commplace.h>
 
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +62,8 @@ static void network(void **state)
 {
 	const struct commplace_network *net = ((struct given *)*state)->net;
 	struct commplace_error err = {""};
-	int n = -1, *node;
+	int n = -1, *node, begin[16], end[16], class_id[16];
+	double bandwidth[16];
 
 	assert_string_equal(commplace_network_name(net), "ring");
 	assert_string_equal(commplace_network_type(net), "torus");
@@ -87,6 +91,16 @@ static void network(void **state)
 	assert_int_equal(commplace_network_link_to(net, -1), -1);
 	assert_int_equal(commplace_network_link_class(net, 16), -1);
 	assert_true(commplace_network_link_bandwidth(net, 16) == -1);
+	commplace_network_read_links(net, NULL, NULL, NULL, NULL);
+	commplace_network_read_links(net, begin, end, class_id, bandwidth);
+	for (int link = 0; link < 16; link++) {
+		assert_int_equal(begin[link],
+		                 commplace_network_link_from(net, link));
+		assert_int_equal(end[link],
+		                 commplace_network_link_to(net, link));
+		assert_int_equal(class_id[link], 0);
+		assert_true(bandwidth[link] == 2);
+	}
 	node = commplace_network_hostlist(net, "n[3,1]", &n, &err);
 	assert_non_null(node);
 	assert_int_equal(n, 2);
@@ -112,6 +126,79 @@ static void signature(void **state)
 	assert_true(commplace_signature_phase_weight(sig, 0) == 10);
 	assert_null(commplace_signature_phase_name(sig, 1));
 	assert_true(commplace_signature_phase_weight(sig, -1) == 0);
+}
+
+/* What was made of entries, and of a file that was written of it. */
+static void matrix(void **state)
+{
+	static const int from[] = {1, 0, 0, 2}, to[] = {0, 2, 1, 2};
+	static const int64_t rows[] = {0, 2, 3, 4};
+	static const double bytes[] = {5, 7.5, 1, 9}, twice[] = {1, 2, 3, 4};
+	static const char path[] = "test_library.json.tmp";
+	struct commplace_error err = {""};
+	struct commplace_signature *made = commplace_signature_make(
+	        "made", 3, 4, from, to, bytes, twice, &err);
+	struct commplace_signature *read;
+
+	assert_non_null(made);
+	assert_int_equal(commplace_signature_write(made, path, &err), 0);
+	read = commplace_signature_load(path, &err);
+	remove(path);
+	assert_non_null(read);
+	for (int i = 0; i < 2; i++) {
+		const struct commplace_signature *sig = i ? read : made;
+
+		assert_int_equal(commplace_signature_ranks(sig), 3);
+		assert_int_equal(commplace_signature_phases(sig), 1);
+		assert_memory_equal(commplace_signature_phase_rows(sig, 0),
+		                    rows, sizeof(rows));
+		assert_int_equal(commplace_signature_phase_to(sig, 0)[0], 1);
+		assert_int_equal(commplace_signature_phase_to(sig, 0)[3], 2);
+		assert_true(commplace_signature_phase_bytes(sig, 0)[1] == 7.5);
+		assert_true(commplace_signature_phase_messages(sig, 0)[0] == 3);
+		assert_null(commplace_signature_phase_rows(sig, 1));
+	}
+	assert_int_equal(
+	        commplace_signature_write(made, "/no/such/dir/x", &err), -1);
+	assert_non_null(strstr(err.text, "/no/such/dir"));
+	commplace_signature_free(made);
+	commplace_signature_free(read);
+}
+
+static void matrix_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		int ranks, from, to;
+		double bytes, messages;
+		const char *why;
+	} cases[] = {
+	        {"a", 0, 0, 0, 1, 1, "ranks: 0 is outside"},
+	        {"a", INT_MAX, 0, 0, 1, 1, "ranks: 2147483647 is outside"},
+	        {"a", 2, 2, 0, 1, 1, "entry 0: 2 sends"},
+	        {"a", 2, 0, -1, 1, 1, "to -1"},
+	        {"a", 2, 0, 1, -1, 1, "sends -1 bytes"},
+	        {"a", 2, 0, 1, NAN, 1, "nan bytes"},
+	        {"a", 2, 0, 1, 1, 2e18, "in 2e+18 messages"},
+	        {"", 2, 0, 1, 1, 1, "name"},
+	};
+	struct commplace_error err = {""};
+	struct commplace_signature *none;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_null(commplace_signature_make(
+		        cases[i].name, cases[i].ranks, 1, &cases[i].from,
+		        &cases[i].to, &cases[i].bytes, &cases[i].messages,
+		        &err));
+		assert_non_null(strstr(err.text, cases[i].why));
+	}
+	assert_null(commplace_signature_make("a", 2, -1, NULL, NULL, NULL, NULL,
+	                                     &err));
+	none = commplace_signature_make("a", 2, 0, NULL, NULL, NULL, NULL,
+	                                &err);
+	assert_non_null(none);
+	assert_int_equal(commplace_signature_phase_rows(none, 0)[2], 0);
+	commplace_signature_free(none);
 }
 
 static void errors(void **state)
@@ -334,6 +421,69 @@ static void mapping(void **state)
 	commplace_traffic_free(t);
 }
 
+/* Candidates of a placement that is judged with a rank order, and a mapping that
+ * is taken as it is. */
+static void candidates(void **state)
+{
+	struct given *given = *state;
+	static const int node[] = {0, 2, 8, 10};
+	struct commplace_error err = {""};
+	struct commplace_options *o = commplace_options_new(&err);
+	struct commplace_placement *p;
+	struct commplace_mapping *m;
+	struct commplace_candidate c;
+	int n = 0, chosen = 0;
+
+	assert_non_null(o);
+	p = commplace_placement_choose(given->net, given->sig, 4, 1, "auto",
+	                               NULL, &err);
+	assert_non_null(p);
+	assert_null(commplace_placement_rank_node(p));
+	commplace_placement_free(p);
+	assert_int_equal(commplace_options_rank_mapping(o, "greedyalll", &err),
+	                 -1);
+	assert_non_null(strstr(err.text, "greedyalll"));
+	assert_int_equal(commplace_options_rank_mapping(o, "greedyallc", &err),
+	                 0);
+	assert_int_equal(commplace_options_free_nodes(o, node, 4, &err), 0);
+	p = commplace_placement_choose(given->net, given->sig, 4, 1, "auto", o,
+	                               &err);
+	assert_non_null(p);
+	assert_int_equal(commplace_placement_candidate(p, -1, &c), -1);
+	for (; !commplace_placement_candidate(p, n, &c); n++) {
+		assert_true(c.evaluated);
+		assert_non_null(c.policy);
+		if (!c.chosen)
+			continue;
+		chosen++;
+		assert_true(c.max_congestion ==
+		            commplace_placement_max_congestion(p));
+		assert_string_equal(c.policy, commplace_placement_policy(p));
+		assert_true(c.mapped_max_congestion <= c.max_congestion);
+		assert_true(c.mapped_max_congestion >= 0);
+	}
+	assert_true(n > 1);
+	assert_int_equal(chosen, 1);
+	commplace_placement_free(p);
+	/* The default order is best; random ones are not, by most seeds. */
+	for (int raw = 0; raw < 2; raw++) {
+		int worse = 0;
+
+		assert_int_equal(commplace_options_raw(o, raw, &err), 0);
+		for (uint64_t seed = 1; seed <= 8; seed++) {
+			commplace_options_seed(o, seed, &err);
+			m = commplace_mapping_make(given->net, given->sig, node,
+			                           4, 1, "random", o, &err);
+			assert_non_null(m);
+			worse += commplace_mapping_max_after(m) >
+			         commplace_mapping_max_before(m);
+			commplace_mapping_free(m);
+		}
+		assert_int_equal(worse > 0, raw);
+	}
+	commplace_options_free(o);
+}
+
 static void binding(void **state)
 {
 	struct given *given = *state;
@@ -397,7 +547,9 @@ int main(void)
 	        cmocka_unit_test(network),   cmocka_unit_test(signature),
 	        cmocka_unit_test(errors),    cmocka_unit_test(traffic),
 	        cmocka_unit_test(placement), cmocka_unit_test(mapping),
-	        cmocka_unit_test(binding),
+	        cmocka_unit_test(binding),   cmocka_unit_test(matrix),
+	        cmocka_unit_test(candidates),
+	        cmocka_unit_test(matrix_refused),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -4,9 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "site/comment.h"
 #include "site/match.h"
 #include "site/resolve.h"
 
@@ -530,6 +532,53 @@ static void test_words_to_the_user(void **state)
 	}
 }
 
+/* AdminComment: ours beside others', and in the data of programs. */
+static void test_comments(void **state)
+{
+	static const struct {
+		const char *old, *text, *want;
+	} row[] = {
+	        {NULL, "commplace: policy=a", "commplace: policy=a"},
+	        {"", "commplace: a; b", "commplace: a, b"},
+	        {"of the operator", "commplace: a",
+	         "of the operator; commplace: a"},
+	        {"x; commplace: old one; y", "commplace: new",
+	         "x; commplace: new; y"},
+	        {"{\"pods\":[\"ns/a\",\"ns/b\"]}", "commplace: policy=a; b",
+	         "{\"pods\":[\"ns/a\",\"ns/b\"],"
+	         "\"commplace\":\"policy=a; b\"}"},
+	        {"{\"pods\":[],\"commplace\":\"o \\\" l\\\\\",\"x\":1}",
+	         "commplace: n", "{\"pods\":[],\"commplace\":\"n\",\"x\":1}"},
+	        {" {\t} ", "commplace: \"q\" \\ \n\xc3\xa9",
+	         " {\t\"commplace\":\"\\\"q\\\" \\\\ ???\"} "},
+	        {"{}", "other", "{\"commplace\":\"other\"}"},
+	        /* Neither of these is an object, or ours. */
+	        {"{", "commplace: a", "{; commplace: a"},
+	        {"}", "commplace: a", "}; commplace: a"},
+	        {"[1]", "commplace: a", "[1]; commplace: a"},
+	        {"{\"x\":\"\\\"commplace\\\":\\\"\"}", "commplace: a",
+	         "{\"x\":\"\\\"commplace\\\":\\\"\",\"commplace\":\"a\"}"},
+	        {"{\"commplace\":\"cut}", "commplace: a",
+	         "{\"commplace\":\"a\"}"},
+	};
+	char text[2 * CPL_COMMENT_MAX];
+	char *got;
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		got = cpl_comment_with(row[i].old, row[i].text);
+		assert_string_equal(got, row[i].want);
+		free(got);
+	}
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	got = cpl_comment_with("x", text);
+	assert_int_equal(strlen(got), CPL_COMMENT_MAX + 3);
+	free(got);
+	got = cpl_comment_with("{}", text);
+	assert_int_equal(strlen(got), CPL_COMMENT_MAX + 16);
+	free(got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,6 +590,7 @@ int main(void)
 	        cmocka_unit_test(test_users),
 	        cmocka_unit_test(test_stock_partition),
 	        cmocka_unit_test(test_words_to_the_user),
+	        cmocka_unit_test(test_comments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

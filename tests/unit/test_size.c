@@ -71,8 +71,11 @@ static void test_a_range_takes_the_most(void **state)
 	        .min_nodes = 2, .max_nodes = 7, .nodes = 7, .cpus = 12};
 
 	assert_false(cpl_size_by_cpus(&need));
-	/* Seven with 2 each there are not, six there are. */
+	/* Seven with 2 each there are not, but such as hold 12. */
+	check(&need, 0, 1, 7, 1);
+	need.cpus_per_task = 2;
 	check(&need, 0, 1, 6, 2);
+	need.cpus_per_task = 0;
 	need.node_cpus = 3;
 	check(&need, 0, 1, 4, 3);
 	need.node_cpus = 5;
@@ -89,7 +92,8 @@ static void test_by_cpus_takes_the_fewest(void **state)
 	/* After a refusal: more. */
 	check(&need, 3, 1, 3, 3);
 	check(&need, 5, 1, 5, 2);
-	check(&need, 7, 0, 0, 0);
+	check(&need, 7, 1, 7, 1);
+	check(&need, 8, 0, 0, 0);
 	need.max_nodes = 0;
 	check(&need, 0, 1, 2, 4);
 	need.max_nodes = 3;
@@ -106,6 +110,43 @@ static void test_by_cpus_takes_the_fewest(void **state)
 	check(&need, 0, 1, 3, 4);
 }
 
+/* -N6 -n20 on 4, 4, 4, 4, 2 and 2. */
+static void test_no_even_share(void **state)
+{
+	struct cpl_need need = {
+	        .min_nodes = 6, .max_nodes = 6, .nodes = 6, .cpus = 20};
+
+	assert_int_equal(cpl_size_least(&need), 1);
+	check(&need, 0, 1, 6, 2);
+	need.cpus = 21;
+	check(&need, 0, 0, 0, 0);
+	/* Each of the six has what it must. */
+	need.cpus = 20;
+	need.node_cpus = 3;
+	check(&need, 0, 0, 0, 0);
+	need.node_cpus = 0;
+	/* Four tasks of 3 CPUs fit on four hosts, the others can serve none. */
+	need.cpus = 12;
+	need.cpus_per_task = 3;
+	check(&need, 0, 0, 0, 0);
+	need.cpus_per_task = 2;
+	need.cpus = 18;
+	check(&need, 0, 1, 6, 2);
+	need.cpus = 21;
+	need.cpus_per_task = 3;
+	assert_int_equal(cpl_size_usable(&need, 4), 3);
+	need.cpus = 22;
+	assert_int_equal(cpl_size_usable(&need, 4), 4);
+	/* By CPUs alone: five of 4, 4, 4, 4 and 2. */
+	need = (struct cpl_need){.min_nodes = 1, .nodes = 1, .cpus = 18};
+	check(&need, 0, 1, 5, 2);
+	need.cpus = 22;
+	check(&need, 0, 0, 0, 0);
+	/* What all that there are hold is no overflow. */
+	need.cpus = UINT32_MAX;
+	check(&need, 0, 0, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +154,7 @@ int main(void)
 	        cmocka_unit_test(test_a_range_beyond_all_hosts),
 	        cmocka_unit_test(test_a_range_takes_the_most),
 	        cmocka_unit_test(test_by_cpus_takes_the_fewest),
+	        cmocka_unit_test(test_no_even_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

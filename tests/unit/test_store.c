@@ -608,6 +608,35 @@ static void test_files_of_profiles(void **state)
 	}
 }
 
+/* A launcher is one task: a profile of a training job with so many ranks for each
+ * task is theirs, and its groups are those of tasks. */
+static void test_tasks(void **state)
+{
+	struct cpl_store_answer a;
+	struct cpl_rank_grid groups;
+
+	profile("train", 16,
+	        "\"weight\": 3, \"pattern\": {\"type\": \"llm\", \"tp\": 4, "
+	        "\"dp\": 2, \"pp\": 2, \"layers\": 2, \"hidden\": 8, "
+	        "\"sequence\": 8}");
+	expect("train", 6, CPL_FOUND_OTHER_RANKS, "recorded at 16 ranks");
+	expect("train", 16, CPL_FOUND_READY, "");
+	a = ask("train", 4, true, 20 * SECOND);
+	assert_int_equal(a.found, CPL_FOUND_READY);
+	assert_int_equal(a.profile->ranks, 4);
+	assert_false(a.rescaled);
+	assert_true(cpl_phases_groups(a.profile->phase, a.profile->n_phases,
+	                              &groups));
+	/* tp is inside; dp and pp are of 2 tasks each. */
+	assert_int_equal(groups.ranks, 4);
+	assert_int_equal(groups.n, 2);
+	assert_int_equal(groups.dim[0].length, 2);
+	assert_int_equal(groups.dim[1].stride, 2);
+	assert_true(a.profile->comm->n_entries > 0);
+	cpl_profile_drop(a.profile);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,6 +645,7 @@ int main(void)
 	        T(test_what_is_found),
 	        T(test_several_sizes),
 	        T(test_rescaled),
+	        T(test_tasks),
 	        T(test_what_jobs_need_stays),
 	        T(test_a_directory_that_cannot_be_read),
 	        T(test_what_is_warm_is_not_looked_at),

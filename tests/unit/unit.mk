@@ -9,6 +9,11 @@ tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/number.h
 tests_unit_test_base_CFLAGS = $(unit_cflags)
 tests_unit_test_base_LDADD = $(unit_ldadd) -lm
 
+unit_tests += tests/unit/test_benefit
+tests_unit_test_benefit_SOURCES = tests/unit/test_benefit.c
+tests_unit_test_benefit_CFLAGS = $(unit_cflags)
+tests_unit_test_benefit_LDADD = $(unit_ldadd) -lm
+
 unit_tests += tests/unit/test_debuginfo
 tests_unit_test_debuginfo_SOURCES = tests/unit/test_debuginfo.c
 tests_unit_test_debuginfo_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_LAYOUT='"$(abs_top_builddir)/commplace-layout"'
@@ -78,6 +83,11 @@ unit_tests += tests/unit/test_campaign
 tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c tests/unit/campaign_cases.h
 tests_unit_test_campaign_CFLAGS = $(unit_cflags)
 tests_unit_test_campaign_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_campaign_bounds
+tests_unit_test_campaign_bounds_SOURCES = tests/unit/test_campaign_bounds.c tests/unit/campaign_cases.h
+tests_unit_test_campaign_bounds_CFLAGS = $(unit_cflags)
+tests_unit_test_campaign_bounds_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_campaign_log
 tests_unit_test_campaign_log_SOURCES = tests/unit/test_campaign_log.c tests/unit/campaign_cases.h
@@ -178,6 +188,21 @@ tests_unit_test_decide_objectives_SOURCES = tests/unit/test_decide_objectives.c 
 tests_unit_test_decide_objectives_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_objectives_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_segments
+tests_unit_test_segments_SOURCES = tests/unit/test_segments.c
+tests_unit_test_segments_CFLAGS = $(unit_cflags)
+tests_unit_test_segments_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_bounds_wish
+tests_unit_test_bounds_wish_SOURCES = tests/unit/test_bounds_wish.c tests/unit/network_text.h
+tests_unit_test_bounds_wish_CFLAGS = $(unit_cflags)
+tests_unit_test_bounds_wish_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_bounds
+tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c tests/unit/network_text.h
+tests_unit_test_bounds_CFLAGS = $(unit_cflags)
+tests_unit_test_bounds_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_decide_units
 tests_unit_test_decide_units_SOURCES = tests/unit/test_decide_units.c tests/unit/decide_setting.h
 tests_unit_test_decide_units_CFLAGS = $(unit_cflags)
@@ -227,6 +252,11 @@ tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/
 tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_groups
+tests_unit_test_groups_SOURCES = tests/unit/test_groups.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
+tests_unit_test_groups_CFLAGS = $(unit_cflags)
+tests_unit_test_groups_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_tile
 tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
@@ -290,6 +320,12 @@ tests_unit_test_phases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_phases_CFLAGS = $(unit_cflags)
 tests_unit_test_phases_LDADD = $(unit_ldadd) -lm
 
+unit_tests += tests/unit/test_nccl_join
+tests_unit_test_nccl_join_SOURCES = tests/unit/test_nccl_join.c $(nccl_pure)
+tests_unit_test_nccl_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_nccl_join_CFLAGS = $(unit_cflags)
+tests_unit_test_nccl_join_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_record_writer
 tests_unit_test_record_writer_SOURCES = tests/unit/test_record_writer.c src/record/writer.c src/record/writer.h
 tests_unit_test_record_writer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
@@ -321,6 +357,21 @@ tests_unit_test_engine_hosts_SOURCES = tests/unit/test_engine_hosts.c tests/unit
 tests_unit_test_engine_hosts_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_hosts_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_engine_segments
+tests_unit_test_engine_segments_SOURCES = tests/unit/test_engine_segments.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_segments_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_segments_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_engine_former
+tests_unit_test_engine_former_SOURCES = tests/unit/test_engine_former.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_engine_former_CFLAGS = $(unit_cflags)
+tests_unit_test_engine_former_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_repair
+tests_unit_test_repair_SOURCES = tests/unit/test_repair.c tests/unit/decide_setting.h
+tests_unit_test_repair_CFLAGS = $(unit_cflags)
+tests_unit_test_repair_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_engine_steps
 tests_unit_test_engine_steps_SOURCES = tests/unit/test_engine_steps.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_engine_steps_CFLAGS = $(unit_cflags)
@@ -331,6 +382,11 @@ tests_unit_test_engine_restore_SOURCES = tests/unit/test_engine_restore.c tests/
 tests_unit_test_engine_restore_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_restore_LDFLAGS = -Wl,--wrap=engine_live_order
 tests_unit_test_engine_restore_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_trial
+tests_unit_test_trial_SOURCES = tests/unit/test_trial.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_trial_CFLAGS = $(unit_cflags)
+tests_unit_test_trial_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_site
 tests_unit_test_engine_site_SOURCES = tests/unit/test_engine_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
@@ -501,6 +557,14 @@ tests_unit_test_binders_CPPFLAGS = $(AM_CPPFLAGS) -DTOPOLOGIES='"$(abs_top_srcdi
 tests_unit_test_binders_CFLAGS = $(unit_cflags)
 tests_unit_test_binders_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_gpus
+tests_unit_test_gpus_SOURCES = tests/unit/test_gpus.c tests/unit/topology_of.h
+tests_unit_test_gpus_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DNODES='"$(abs_top_srcdir)/tests/nodes"' \
+	-DNODE_XML='"$(abs_top_srcdir)/tests/tools/node-xml.awk"'
+tests_unit_test_gpus_CFLAGS = $(unit_cflags)
+tests_unit_test_gpus_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
+
 unit_tests += tests/unit/test_bind_uneven
 tests_unit_test_bind_uneven_SOURCES = tests/unit/test_bind_uneven.c \
 	tests/unit/least_cost.h tests/unit/topology_of.h
@@ -509,6 +573,8 @@ tests_unit_test_bind_uneven_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
 unit_tests += tests/unit/test_binding_memory
 tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c tests/unit/failing_alloc.h
+tests_unit_test_binding_memory_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DGPU_NODE='"$(abs_top_srcdir)/etc/topologies/gpu-node.xml"'
 tests_unit_test_binding_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_memory_LDFLAGS = $(failing_alloc)
 tests_unit_test_binding_memory_LDADD = $(unit_ldadd)
@@ -555,6 +621,10 @@ tests_unit_test_times_CFLAGS = $(unit_cflags)
 tests_unit_test_times_LDFLAGS = $(failing_alloc)
 tests_unit_test_times_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_accelerators
+tests_unit_test_accelerators_SOURCES = tests/unit/test_accelerators.c tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_accelerators_CFLAGS = $(unit_cflags)
+tests_unit_test_accelerators_LDADD = $(unit_ldadd) -lm
 unit_tests += tests/unit/test_ports
 tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
 tests_unit_test_ports_CFLAGS = $(unit_cflags)
@@ -609,3 +679,39 @@ tests_unit_test_tree_SOURCES = tests/unit/test_tree.c tests/unit/engine_fixture.
 tests_unit_test_tree_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src -DCPL_TEST_COMMAND='"$(abs_top_builddir)/commplace"'
 tests_unit_test_tree_CFLAGS = $(unit_cflags)
 tests_unit_test_tree_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_aicb
+tests_unit_test_aicb_SOURCES = tests/unit/test_aicb.c
+tests_unit_test_aicb_CFLAGS = $(unit_cflags)
+tests_unit_test_aicb_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_llm
+tests_unit_test_llm_SOURCES = tests/unit/test_llm.c
+tests_unit_test_llm_CFLAGS = $(unit_cflags)
+tests_unit_test_llm_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_flags
+tests_unit_test_flags_SOURCES = tests/unit/test_flags.c
+tests_unit_test_flags_CFLAGS = $(unit_cflags)
+tests_unit_test_flags_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_training_memory
+tests_unit_test_training_memory_SOURCES = tests/unit/test_training_memory.c tests/unit/failing_alloc.h
+tests_unit_test_training_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_training_memory_LDFLAGS = $(failing_alloc)
+tests_unit_test_training_memory_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_interleave
+tests_unit_test_interleave_SOURCES = tests/unit/test_interleave.c
+tests_unit_test_interleave_CFLAGS = $(unit_cflags)
+tests_unit_test_interleave_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_measured
+tests_unit_test_measured_SOURCES = tests/unit/test_measured.c tests/unit/network_text.h tests/unit/number.h
+tests_unit_test_measured_CFLAGS = $(unit_cflags)
+tests_unit_test_measured_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_measured_site
+tests_unit_test_measured_site_SOURCES = tests/unit/test_measured_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_measured_site_CFLAGS = $(unit_cflags)
+tests_unit_test_measured_site_LDADD = $(unit_ldadd)

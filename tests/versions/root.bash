@@ -34,7 +34,8 @@ version_need() {
 version_in() { # ROOT COMMAND...
 	local root=$1
 	shift
-	root_in "$root" COMMPLACE_TEST_PORTS="$version_ports" "$@"
+	root_in "$root" COMMPLACE_TEST_PORTS="$version_ports" \
+		${COMMPLACE_TEST_UNTIL:+COMMPLACE_TEST_UNTIL="${COMMPLACE_TEST_UNTIL%:all}:all"} "$@"
 }
 
 # Is this system of that release?
@@ -67,6 +68,43 @@ version_root() {
 	version_need "no commplace in a root" root_copy "$version_root"
 }
 
+# The turn of a release: of three days sid has one, trixie one, and what is of this
+# system or built from source one.
+version_turn() {
+	case $1 in
+	sid) turn 3 0 ;;
+	trixie) turn 3 1 ;;
+	*) turn 3 2 ;;
+	esac
+}
+
+# Live files whose subject is what differs by series: how nodes are asked for
+# and how steps, layouts, credentials and cpusets come about; options and wishes that
+# only some series have; how daemons load plugins, read files anew and recover jobs.
+# What is ours alone (what is chosen, the site's rules, what explain says, limits of
+# memory and time, hostile users) CI runs on this system's Slurm alone; so it does with
+# t49-reconfigure, which on a machine of much other work leaves newer Slurms with jobs
+# that neither run nor end.
+version_differ() {
+	sed 's/ *#.*//' <<-'END'
+	t20-sizes        # RUN_NOW and WILL_RUN, how many nodes
+	t22-queue        # backfill, preemption, requeue, suspend, resize
+	t23-restart      # jobs in the saved state, reconfigure
+	t24-ranks        # layouts of steps and who passes them on
+	t26-explicit     # options that newer series have
+	t28-installs     # how daemons load plugins, and what of another Slurm is refused
+	t29-topologies   # beside Slurm's topology plugins, the same as without us
+	t33-wishes       # GRES, features, licences, clouds
+	t48-gres-kinds
+	t50-stepmgr
+	t51-switch       # a site's switch plugin in ours
+	t57-constraints  # segments, switches, blocks
+	t52-credential   # what travels with a launch
+	t61-configless
+	t62-newer-jobs
+	END
+}
+
 version_run() {
 	local suite=$1 low=$2 log status
 	shift 2
@@ -89,7 +127,7 @@ version_run() {
 			/commplace/source/scripts/fetch-slurm-source \
 			/commplace/build/slurm-source
 	fi
-	ok "$status" "$suite: ./run-tests $*"
+	ok "$status" "$suite: ./run-tests ${*##*/}"
 	diag "$suite: exit code $status, $SECONDS s with making the root" >&2
 	diag "$(grep -aE '^(Files=|Result:)' "$log" | paste -sd' ')"
 	grep -aE '\.\. skipped' "$log" | sed "s/^/# $suite: /" >&2

@@ -4,11 +4,33 @@
 # archives slurm-VERSION.tar.* in COMMPLACE_SLURM_SERIES another each day, or the one
 # of the version or series that COMMPLACE_TEST_SERIES names (./run-tests --series).
 # Without archives SchedMD is asked for that version. What was built is kept with the
-# roots (COMMPLACE_TEST_ROOTS).
+# roots (COMMPLACE_TEST_ROOTS). COMMPLACE_SERIES_LIVE: live files in place of those
+# below, or "all".
 . "${0%/*}/../tools/tap.bash"
 : "${COMMPLACE_SOURCE:?}"
 named=${COMMPLACE_TEST_SERIES:-}
 kept=${COMMPLACE_TEST_ROOTS:-}
+
+# The layer plugin has every hook and function that we call, and every field that we
+# read; of live files those are run whose subject is Slurm's own behaviour
+# (version_differ).
+. "${0%/*}/root.bash"
+mapfile -t live < <(version_differ)
+version_turn "" || skip_all "other Slurms have their turn today; COMMPLACE_EVERY=yes has all"
+if [ -n "${COMMPLACE_SERIES_LIVE:-}" ]; then
+	read -ra live <<<"$COMMPLACE_SERIES_LIVE"
+fi
+files=(plugin)
+for name in "${live[@]}"; do
+	file=$COMMPLACE_SOURCE/tests/slurm/$name.t
+	if [ "$name" = all ]; then
+		files+=(live)
+	elif [ -f "$file" ]; then
+		files+=("$file")
+	else
+		bail "COMMPLACE_SERIES_LIVE: there is no tests/slurm/$name.t"
+	fi
+done
 
 [ "$(id -u)" = 0 ] || skip_all "needs root"
 log=$(mktemp)
@@ -64,25 +86,32 @@ unpack() {
 	mkdir -p "$prefix.tree" &&
 		tar -xf "$archive" -C "$prefix.tree" --strip-components=1
 }
-# No static libraries, which take as long again.
+# What tests run, and fast: no static libraries, which take as long again, no documents,
+# nothing optimised and no macros in debug information, which the plugins read.
 build() {
+	local flags
 	mkdir -p "$prefix.build" && cd "$prefix.build" &&
 		"$prefix.tree/configure" -q --prefix="$prefix" \
 			--sysconfdir="$prefix/etc" --enable-multiple-slurmd \
-			--with-munge CFLAGS="-g -O1" &&
+			--with-munge &&
 		sed -i 's/^build_old_libs=yes/build_old_libs=no/' libtool &&
-		make -s -j"$(nproc)" && make -s install && mkdir -p "$prefix/etc" &&
-		cd / && rm -rf "$prefix.build" && : >"$prefix/made"
+		flags=$(sed -n 's/^CFLAGS = //p' src/slurmctld/Makefile |
+			sed 's/-ggdb3/-g2/; s/-O[0-9]/-O0/g') &&
+		make -s -j"$(nproc)" -C src CFLAGS="$flags" &&
+		make -s -C src install && make -s install-am &&
+		mkdir -p "$prefix/etc" && cd / && rm -rf "$prefix.build" &&
+		: >"$prefix/made"
 }
 step "packages are installed" \
 	"$COMMPLACE_SOURCE/scripts/install-packages" --own-slurm series
 [ -f "$prefix.tree/META" ] || step "the archive is unpacked" unpack
 [ -f "$prefix/made" ] || step "Slurm is built" build
 begin=$SECONDS
+[ -z "${COMMPLACE_TEST_UNTIL:-}" ] || export COMMPLACE_TEST_UNTIL="${COMMPLACE_TEST_UNTIL%:all}:all"
 COMMPLACE_TEST_PORTS=${COMMPLACE_TEST_PORTS:-26000-28999} COMMPLACE_TEST_AT_ONCE=3 \
 	"$COMMPLACE_SOURCE/run-tests" --no-install -d "$prefix.tests" \
-	--slurm="$prefix" --slurm-source="$prefix.tree" plugin live >"$log" 2>&1
-ok $? "$version: ./run-tests --slurm=... plugin live"
+	--slurm="$prefix" --slurm-source="$prefix.tree" "${files[@]}" >"$log" 2>&1
+ok $? "$version: ./run-tests --slurm=... ${files[*]##*/}"
 diag "tests: $((SECONDS - begin)) s" >&2
 diag "$(grep -aE '^(Files=|Result:)' "$log" | paste -sd' ')"
 grep -aE '\.\. skipped' "$log" | sed "s/^/# $version: /" >&2

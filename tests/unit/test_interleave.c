@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Start offsets of periodic jobs: cases that can be told by hand, and turning one
+ * job by its whole period changes nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "interleave/interleave.h"
+
+static const char line_text[] =
+        "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+        "\"torus\", \"dims\": [3], \"wrap\": [false], \"bandwidth\": {\"dim\": "
+        "100, \"injection\": 1000}, \"nodes\": \"n[0-2]\"}";
+
+/* Jobs that send `bytes` on link 0 in one burst of each period. */
+#define MOST 4
+struct line {
+	struct cpl_network *net;
+	struct cpl_load load[MOST];
+	struct cpl_burst burst[MOST];
+	struct cpl_periodic_job job[MOST];
+	int n;
+};
+
+static void line_open(struct line *l)
+{
+	struct cpl_error err = {""};
+
+	*l = (struct line){0};
+	l->net = cpl_network_parse(line_text, strlen(line_text), "line", &err);
+	assert_non_null(l->net);
+}
+
+static void line_close(struct line *l)
+{
+	for (int i = 0; i < l->n; i++)
+		cpl_load_free(&l->load[i]);
+	cpl_network_free(l->net);
+}
+
+static void add_job(struct line *l, double period, double begin, double seconds,
+                    double bytes)
+{
+	struct cpl_error err = {""};
+	int i = l->n++;
+
+	assert_int_equal(cpl_load_init(&l->load[i], l->net, &err), 0);
+	l->load[i].link[0] = bytes;
+	l->burst[i] = (struct cpl_burst){begin, seconds, &l->load[i]};
+	l->job[i] = (struct cpl_periodic_job){period, 1, &l->burst[i]};
+}
+
+static struct cpl_interleaving solve(const struct line *l)
+{
+	struct cpl_interleaving out;
+	struct cpl_error err = {""};
+
+	assert_int_equal(cpl_interleave(l->net, l->job, l->n, 3, 1, &out, &err),
+	                 0);
+	return out;
+}
+
+/* Two that send half of the time at the link's full rate fit into each other: at
+ * once half of all bytes are too many, with an offset none. */
+static void test_two_halves(void **state)
+{
+	struct line l;
+	struct cpl_interleaving out;
+
+	line_open(&l);
+	add_job(&l, 2, 1, 1, 100);
+	add_job(&l, 2, 1, 1, 100);
+	out = solve(&l);
+	assert_int_equal(out.n_links, 1);
+	assert_true(fabs(out.before - 0.5) < 1e-9);
+	assert_true(out.after < 1e-9);
+	assert_true(out.offset[0] == 0);
+	assert_true(fabs(out.offset[1] - 1) < 1e-9);
+	assert_true(out.periodic[0] && out.periodic[1]);
+	cpl_interleaving_free(&out);
+	line_close(&l);
+	(void)state;
+}
+
+/* Three that send a third each; a fourth that sends as much has no room. */
+static void test_thirds(void **state)
+{
+	struct line l;
+	struct cpl_interleaving out;
+
+	line_open(&l);
+	for (int i = 0; i < 3; i++)
+		add_job(&l, 3, 0, 1, 100);
+	out = solve(&l);
+	assert_true(fabs(out.before - 2.0 / 3) < 1e-9);
+	assert_true(out.after < 1e-9);
+	cpl_interleaving_free(&out);
+	add_job(&l, 3, 0, 1, 100);
+	out = solve(&l);
+	assert_true(fabs(out.before - 0.75) < 1e-9);
+	assert_true(fabs(out.after - 0.25) < 1e-9);
+	cpl_interleaving_free(&out);
+	line_close(&l);
+	(void)state;
+}
+
+/* One of half the period goes twice into the circle, which is the longer one. */
+static void test_two_periods(void **state)
+{
+	struct line l;
+	struct cpl_interleaving out;
+
+	line_open(&l);
+	add_job(&l, 4, 0, 1, 100);
+	add_job(&l, 2, 0, 1, 100);
+	out = solve(&l);
+	assert_true(out.circle == 4);
+	/* Of 300 bytes in a circle 100 are too many. */
+	assert_true(fabs(out.before - 1.0 / 3) < 1e-9);
+	assert_true(out.after < 1e-9);
+	assert_true(fabs(out.offset[1] - 1) < 1e-9);
+	cpl_interleaving_free(&out);
+	line_close(&l);
+	(void)state;
+}
+
+/* 3 and 2 go into 6; the golden ratio goes into nothing, and is met by chance. */
+static void test_circle(void **state)
+{
+	struct line l;
+	struct cpl_interleaving out;
+
+	line_open(&l);
+	add_job(&l, 3, 0, 1.5, 150);
+	add_job(&l, 2, 0, 1, 100);
+	out = solve(&l);
+	assert_true(out.circle == 6);
+	assert_true(out.periodic[0] && out.periodic[1]);
+	assert_true(out.after <= out.before);
+	cpl_interleaving_free(&out);
+	l.job[1].period = 3 / 1.6180339887498949;
+	out = solve(&l);
+	assert_int_equal(out.periodic[0] + out.periodic[1], 1);
+	assert_true(out.after == out.before);
+	assert_true(out.offset[0] == 0 && out.offset[1] == 0);
+	cpl_interleaving_free(&out);
+	line_close(&l);
+	(void)state;
+}
+
+/* What a link can give needs no offsets. */
+static void test_room(void **state)
+{
+	struct line l;
+	struct cpl_interleaving out;
+
+	line_open(&l);
+	add_job(&l, 2, 0, 1, 50);
+	add_job(&l, 2, 0, 1, 50);
+	out = solve(&l);
+	assert_int_equal(out.n_links, 0);
+	assert_true(out.before == 0 && out.after == 0);
+	assert_true(out.offset[1] == 0);
+	cpl_interleaving_free(&out);
+	line_close(&l);
+	(void)state;
+}
+
+static void test_refused(void **state)
+{
+	static const double bad[][3] = {
+	        {0, 0, 1}, {-1, 0, 1}, {INFINITY, 0, 1}, {NAN, 0, 1},
+	        {2, 1, 2}, {2, -1, 1}, {2, 0, 0},        {2, NAN, 1}};
+	struct cpl_interleaving out;
+	struct cpl_error err = {""};
+	struct line l;
+
+	line_open(&l);
+	add_job(&l, 2, 0, 1, 1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		l.job[0].period = bad[i][0];
+		l.burst[0].begin = bad[i][1];
+		l.burst[0].seconds = bad[i][2];
+		assert_int_equal(cpl_interleave(l.net, l.job, 1, 0, 1, &out,
+		                                &err),
+		                 -1);
+		assert_int_equal(strncmp(err.text, "job 1: ", 7), 0);
+	}
+	line_close(&l);
+	(void)state;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_two_halves),
+	        cmocka_unit_test(test_thirds),
+	        cmocka_unit_test(test_two_periods),
+	        cmocka_unit_test(test_circle),
+	        cmocka_unit_test(test_room),
+	        cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
