@@ -285,7 +285,7 @@ check_records() {
 		nodes=$(awk -F'|' -v id="$id" '$1 + 0 == id { print $4 }' \
 			"$CLUSTER/jobs")
 		[ -z "${nodes// }" ] || [ -z "$hosts" ] ||
-			[ "$(fold "$(sorted "$hosts")")" = "${nodes// }" ] ||
+			[ "$(sorted "$hosts")" = "$(sorted "$(expand "${nodes// }")")" ] ||
 			problem "job $id: nodes $nodes, on record $hosts"
 	done < <(jq -r 'select(.outcome == "placed") |
 		"\(.job) \(.hosts | join(" "))"' "$ended"/*.json)

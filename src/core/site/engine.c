@@ -348,6 +348,16 @@ static const struct cpl_engine_live *find_live(const struct ledger *ledger,
 	               : NULL;
 }
 
+void engine_live_remove(struct ledger *ledger, int64_t id)
+{
+	const struct cpl_engine_live *job = find_live(ledger, id);
+	size_t at = job ? (size_t)(job - ledger->live) : 0;
+
+	if (job)
+		memmove(ledger->live + at, ledger->live + at + 1,
+		        ((size_t)--ledger->n_live - at) * sizeof(*job));
+}
+
 /* A record of a job that has run before this engine did. */
 static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 {
@@ -425,9 +435,17 @@ void engine_adopt(struct cpl_engine *engine)
 	engine_rest_take(&engine->ledger, measured);
 	for (struct restored *item = restored; item && engine->desk.snapshot;
 	     item = item->next) {
+		int64_t id = item->record->job;
+
 		/* A job that started meanwhile is known better already. */
-		if (engine_running_find(&engine->ledger, item->record->job))
+		if (engine_running_find(&engine->ledger, id))
 			continue;
+		/* One that ended meanwhile does not run by its record. */
+		if (!find_live(&engine->ledger, id)) {
+			if (engine->ledger.in_charge)
+				cpl_record_dir_end(engine->clerk.records, id);
+			continue;
+		}
 		take_back(engine, item->record);
 		item->record = NULL;
 	}

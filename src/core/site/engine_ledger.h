@@ -69,7 +69,8 @@ struct ledger {
 	bool settled;   /* it is complete; else jobs are to be looked at */
 	uint64_t state; /* another number: the scene is another */
 	struct load_scratch on_caller, on_worker;
-	struct cpl_engine_live *live; /* [n_live] of the last restore, by id */
+	struct cpl_engine_live *live; /* [n_live] of the last restore that have
+	                               * not ended since, by id */
 	int n_live;
 	bool restore_waits, was_restored;
 	bool in_charge; /* of the jobs, which a backup in standby is not */
@@ -87,6 +88,9 @@ struct running *engine_running_add(struct ledger *ledger,
 void engine_running_remove(struct ledger *ledger, struct running *job);
 /* Of struct cpl_engine_live, by id: for qsort and bsearch. */
 int engine_live_order(const void *a, const void *b);
+/* The job has ended: a record of it that is still being read does not run. O(log
+ * jobs) comparisons, and a move of those behind it. */
+void engine_live_remove(struct ledger *ledger, int64_t id);
 /* Remove those that are not to be kept. O(running), besides their loads. */
 void engine_running_keep(struct ledger *ledger,
                          bool (*keep)(void *arg, int64_t id), void *arg);

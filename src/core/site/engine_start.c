@@ -566,6 +566,7 @@ void cpl_engine_end(struct cpl_engine *engine, int64_t id)
 
 	engine_adopt(engine);
 	engine_decided_free(engine_decided_take(&engine->desk, id));
+	engine_live_remove(&engine->ledger, id);
 	job = engine_running_find(&engine->ledger, id);
 	if (job) {
 		engine_former_keep(&engine->desk, job);
