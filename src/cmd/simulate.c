@@ -31,28 +31,93 @@ static int take_start(const struct cmd *self, void *into, const char *option,
 	               : CMD_OK;
 }
 
+/* CLASS=VALUE. */
+static int take_class(const struct cmd *self, struct class_values *values,
+                      const char *option, const char *value,
+                      const char *what)
+{
+	size_t n = strcspn(value, "=");
+	struct class_value *v = &values->of[values->n];
+	struct cpl_error err = {""};
+
+	if (!n || n >= sizeof(v->class) || !value[n])
+		return cmd_failf(self,
+		                 "%s: '%.60s' must be a class of links and %s",
+		                 option, value, what);
+	if (values->n > CPL_NETWORK_MAX_CLASSES)
+		return cmd_failf(self, "%s: more than %d of them", option,
+		                 values->n);
+	if (cmd_number(option, value + n + 1, 0, 1e12, &v->value, &err))
+		return cmd_fail(self, &err);
+	memcpy(v->class, value, n);
+	v->class[n] = 0;
+	values->n++;
+	return CMD_OK;
+}
+
 static int take_energy(const struct cmd *self, void *into, const char *option,
                        const char *value)
 {
-	struct simulate *s = into;
-	size_t n = strcspn(value, "=");
-	struct class_energy *e = &s->energy[s->n_energy];
-	struct cpl_error err = {""};
+	return take_class(self, into, option, value,
+	                  "joules, as in row=1e-10");
+}
 
-	if (!n || n >= sizeof(e->class) || !value[n])
+static int take_latency(const struct cmd *self, void *into, const char *option,
+                        const char *value)
+{
+	return take_class(self, into, option, value,
+	                  "seconds, as in global=1e-7");
+}
+
+/* RANKS=LATENCY,BANDWIDTH, a level of nodes, behind the smaller ones. */
+static int take_inside(const struct cmd *self, void *into, const char *option,
+                       const char *value)
+{
+	struct cpl_sim_options *o = into;
+	struct cpl_sim_inside *in = &o->inside[o->n_inside];
+	int before = o->n_inside ? in[-1].ranks : 1;
+	char part[3][32];
+	struct cpl_error err = {""};
+	int64_t ranks;
+
+	if (sscanf(value, "%31[^=]=%31[^,],%31[^,]", part[0], part[1],
+	           part[2]) != 3 ||
+	    strlen(part[0]) + strlen(part[1]) + strlen(part[2]) + 2 !=
+	            strlen(value))
 		return cmd_failf(self,
-		                 "%s: '%.60s' must be a class of links and "
-		                 "joules, as in row=1e-10",
+		                 "%s: '%.60s' must be ranks, seconds and "
+		                 "bytes/s, as in 8=3e-7,1e10",
 		                 option, value);
-	if (s->n_energy > CPL_NETWORK_MAX_CLASSES)
+	if (o->n_inside == CPL_SIM_MAX_INSIDE)
 		return cmd_failf(self, "%s: more than %d of them", option,
-		                 s->n_energy);
-	if (cmd_number(option, value + n + 1, 0, 1e12, &e->joules, &err))
+		                 CPL_SIM_MAX_INSIDE);
+	if (cmd_int(option, part[0], 1, INT32_MAX, &ranks, &err) ||
+	    cmd_number(option, part[1], 0, MAX_SECONDS, &in->latency, &err) ||
+	    cmd_number(option, part[2], 0, DBL_MAX, &in->bandwidth, &err))
 		return cmd_fail(self, &err);
-	memcpy(e->class, value, n);
-	e->class[n] = 0;
-	s->n_energy++;
+	if (o->n_inside && (ranks == before || ranks % before))
+		return cmd_failf(self,
+		                 "%s: %d ranks must be a multiple of the %d "
+		                 "of the level before",
+		                 option, (int)ranks, before);
+	in->ranks = (int)ranks;
+	o->n_inside++;
 	return CMD_OK;
+}
+
+static int take_queue(const struct cmd *self, void *into, const char *option,
+                      const char *value)
+{
+	static const char *const names[] = {"none", "sender", "both"};
+	enum cpl_sim_queue *queue = into;
+
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(names[i], value)) {
+			*queue = (enum cpl_sim_queue)i;
+			return CMD_OK;
+		}
+	return cmd_failf(self, "%s: '%.60s' must be none, sender or both",
+	                 option, value);
 }
 
 static int parse(const struct cmd *self, int argc, char **argv,
@@ -80,17 +145,22 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"speed", .number = &o->speed, .least = 1e-9, .most = 1e9},
 	        {"overhead", .number = &o->overhead, .least = 0,
 	         .most = MAX_SECONDS},
+	        {"byte-overhead", .number = &o->byte_overhead, .least = 0,
+	         .most = MAX_SECONDS},
+	        {"overhead-queue", .take = take_queue, .into = &o->queue},
 	        {"link-latency", .number = &o->link_latency, .least = 0,
 	         .most = MAX_SECONDS},
 	        {"router-latency", .number = &o->router_latency, .least = 0,
 	         .most = MAX_SECONDS},
+	        {"class-latency", .take = take_latency, .into = &s->latency},
 	        {"memory", .number = &o->memory, .least = 0, .most = DBL_MAX},
+	        {"inside", .take = take_inside, .into = o},
 	        {"eager", .number = &o->eager, .least = 0, .most = DBL_MAX},
 	        {"tolerance", .number = &o->tolerance, .least = 0, .most = 1},
 	        {"packet", .number = &o->packet, .least = 1, .most = 1e12},
 	        {"buffer", .number = &o->buffer, .least = 0, .most = 1e15},
 	        {"channels", .integer = &files->channels, .low = 1, .high = 64},
-	        {"energy", .take = take_energy, .into = s},
+	        {"energy", .take = take_energy, .into = &s->energy},
 	        {"arbitration", .text = &files->arbitration},
 	        {"profile-dir", .text = &jobs->profile_dir},
 	        {"seed", .integer = &jobs->seed, .low = 0, .high = INT64_MAX},
@@ -313,31 +383,56 @@ static int check_traces(const struct job_list *jobs, int64_t most,
 	return 0;
 }
 
-static int check_energy(const struct simulate *s, struct cpl_error *err)
+/* The number of a class, behind them all that of nodes' links; -1: there is
+ * none of that name. */
+static int class_number(const struct cpl_network *net, const char *name)
 {
-	for (int i = 0; i < s->n_energy; i++) {
-		const char *name = s->energy[i].class;
-		int k = 0;
+	int k = 0;
 
-		while (k < s->net->n_classes &&
-		       strcmp(s->net->link_class[k].name, name) != 0)
-			k++;
-		if (k == s->net->n_classes && strcmp(name, "injection") != 0)
-			return cpl_fail(err,
-			                "--energy: %s has no links '%s'",
+	while (k < net->n_classes && strcmp(net->link_class[k].name, name) != 0)
+		k++;
+	return k < net->n_classes || !strcmp(name, "injection") ? k : -1;
+}
+
+static int check_class_values(const struct simulate *s,
+                              const struct class_values *values,
+                              const char *option, struct cpl_error *err)
+{
+	for (int i = 0; i < values->n; i++) {
+		const char *name = values->of[i].class;
+
+		if (class_number(s->net, name) < 0)
+			return cpl_fail(err, "%s: %s has no links '%s'", option,
 			                s->net->name, name);
-		for (k = 0; k < i; k++)
-			if (!strcmp(s->energy[k].class, name))
-				return cpl_fail(err, "--energy: %s twice",
+		for (int k = 0; k < i; k++)
+			if (!strcmp(values->of[k].class, name))
+				return cpl_fail(err, "%s: %s twice", option,
 				                name);
 	}
+	return 0;
+}
+
+/* --class-latency, and --link-latency for the other classes. */
+static int class_latencies(struct simulate *s, struct cpl_error *err)
+{
+	const struct class_values *v = &s->latency;
+
+	if (check_class_values(s, v, "--class-latency", err))
+		return -1;
+	for (int k = 0; k <= s->net->n_classes; k++)
+		s->class_latency[k] = s->options.link_latency;
+	for (int i = 0; i < v->n; i++)
+		s->class_latency[class_number(s->net, v->of[i].class)] =
+		        v->of[i].value;
+	s->options.class_latency = v->n ? s->class_latency : NULL;
 	return 0;
 }
 
 static int evaluate(struct simulate *s, const struct files *files,
                     struct cpl_error *err)
 {
-	if (find_level(s, files->level, err) || check_energy(s, err) ||
+	if (find_level(s, files->level, err) || check_class_values(s, &s->energy, "--energy", err) ||
+	    class_latencies(s, err) ||
 	    find_routings(s, err) || job_list_open(&s->jobs, err) ||
 	    job_list_wishes(&s->jobs, s->net, err) ||
 	    check_traces(&s->jobs, files->most_calls, err) ||

@@ -6,10 +6,15 @@
 #include "job_traffic.h"
 #include "simulate/simulate.h"
 
-/* --energy: joules a byte takes on a link of a class. */
-struct class_energy {
+/* CLASS=VALUE of --energy and --class-latency. */
+struct class_value {
 	char class[16];
-	double joules;
+	double value;
+};
+
+struct class_values {
+	struct class_value of[CPL_NETWORK_MAX_CLASSES + 1];
+	int n;
 };
 
 struct simulate {
@@ -18,8 +23,9 @@ struct simulate {
 	const char *routing; /* --routing, NULL: the network's */
 	struct cpl_sim_options options;
 	bool timeline; /* in JSON */
-	struct class_energy energy[CPL_NETWORK_MAX_CLASSES + 1];
-	int n_energy;
+	/* Joules of a byte on links of a class; seconds of such a link. */
+	struct class_values energy, latency;
+	double class_latency[CPL_NETWORK_MAX_CLASSES + 1];
 	struct cpl_sim_result result;
 };
 

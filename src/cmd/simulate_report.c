@@ -167,7 +167,7 @@ static json_t *links_json(const struct simulate *s, struct cpl_error *err)
 }
 
 /* That the bytes took on the links of a class; "injection": both ways. */
-static double joules(const struct simulate *s, const struct class_energy *e)
+static double joules(const struct simulate *s, const struct class_value *e)
 {
 	const struct cpl_network *net = s->net;
 	const struct cpl_load *bytes = &s->result.bytes;
@@ -184,7 +184,7 @@ static double joules(const struct simulate *s, const struct class_energy *e)
 	                    c < cpl_network_port_cables(net);
 	     c++)
 		sum += bytes->injection[c] + bytes->ejection[c];
-	return sum * e->joules;
+	return sum * e->value;
 }
 
 static json_t *energy_json(const struct simulate *s)
@@ -192,10 +192,10 @@ static json_t *energy_json(const struct simulate *s)
 	json_t *energy = json_object();
 	double all = 0;
 
-	for (int i = 0; i < s->n_energy; i++) {
-		double j = joules(s, &s->energy[i]);
+	for (int i = 0; i < s->energy.n; i++) {
+		double j = joules(s, &s->energy.of[i]);
 
-		json_object_set_new(energy, s->energy[i].class, json_real(j));
+		json_object_set_new(energy, s->energy.of[i].class, json_real(j));
 		all += j;
 	}
 	json_object_set_new(energy, "all", json_real(all));
@@ -228,7 +228,7 @@ int simulate_print_json(const struct cmd *self, const struct simulate *s)
 	                        (json_int_t)s->result.overtaken, "jobs",
 	                        jobs_json(s), "links", links, "latency",
 	                        latency_json(&s->result.latency));
-	if (s->n_energy)
+	if (s->energy.n)
 		json_object_set_new(all, "energy", energy_json(s));
 	if (s->timeline && json_object_set_new(all, "timeline",
 	                                       simulate_timeline_json(s))) {
@@ -308,12 +308,12 @@ static void print_energy(const struct simulate *s)
 {
 	double all = 0;
 
-	for (int i = 0; i < s->n_energy; i++)
-		all += joules(s, &s->energy[i]);
+	for (int i = 0; i < s->energy.n; i++)
+		all += joules(s, &s->energy.of[i]);
 	printf("\nlinks took %.6g J:", all);
-	for (int i = 0; i < s->n_energy; i++)
-		printf("%s %s %.6g J", i ? "," : "", s->energy[i].class,
-		       joules(s, &s->energy[i]));
+	for (int i = 0; i < s->energy.n; i++)
+		printf("%s %s %.6g J", i ? "," : "", s->energy.of[i].class,
+		       joules(s, &s->energy.of[i]));
 	putchar('\n');
 }
 
@@ -336,7 +336,7 @@ int simulate_print_text(const struct cmd *self, const struct simulate *s)
 	printf("\nmessages took %.4g s at least, %.4g in the median, %.4g on "
 	       "average, %.4g for 99 %%, %.4g at most\n",
 	       l->min, l->median, l->mean, l->p99, l->max);
-	if (s->n_energy)
+	if (s->energy.n)
 		print_energy(s);
 	return CMD_OK;
 }

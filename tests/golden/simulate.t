@@ -55,6 +55,28 @@ is "$(simulate --signature ./a.json --phase work --energy injection=5e-10 \
 	--energy dim0=1e-9 | tail -1)" \
 	"links took 6 J: injection 2 J, dim0 4 J" "told as text, too"
 
+# Pairs of ranks 0 and 2 on n0 and n2: 0.5 s of computing, then 2 links of 1 GB/s.
+# took OPTION...
+took() {
+	simulate --signature ./a.json --phase work --json "$@" |
+		json - jobs 0 seconds
+}
+is "$(took --link-latency 0.125)" 3 \
+	"latencies: 4 links, for request, answer and 1 GB"
+is "$(took --link-latency 0.125 --eager 2e9 --class-latency dim0=2)" 5.75 \
+	"latencies by class: two of the ring, two of nodes"
+is "$(took --class-latency injection=1 --eager 2e9)" 3.5 "and of nodes' links alone"
+is "$(took --class-latency dim0=0.5 --eager 2e9 --level packet --packet 1e9 |
+	cut -c1-3)" 4.5 "packet by packet: a whole packet on each of four links"
+is "$(took --overhead 0.25 --byte-overhead 1e-9 --eager 2e9)" 2.75 \
+	"software of a message and its bytes"
+is "$(took --overhead 0.25 --overhead-queue both --eager 2e9)" 2 \
+	"and of the receiver, too"
+is "$(took --hosts n0 --ranks-per-node 4 --inside 2=4,1e9 --inside 4=0.5,2e9)" 1.5 \
+	"between ranks that share a socket, not a memory"
+is "$(took --hosts n0 --ranks-per-node 4 --inside 2=4,1e9 --memory 1e8)" 10.5 \
+	"and between those that share none"
+
 # A second job on the same nodes, from 0.5 s on: 1 GB each way over shared links.
 simulate --hosts 'n[0-3]' --signature ./a.json --phase work \
 	--signature ./a.json --phase work --start 0.25 --json >json

@@ -286,6 +286,11 @@ struct closed {
 	"{\"format\": \"commplace-signature\", \"version\": 1, \"name\": "     \
 	"\"s\", \"ranks\": " ranks ", \"phases\": [" phases "]}"
 
+#define FAN_OUT                                                                \
+	"\"traffic\": [[0, 1, 1e9, 1], [0, 2, 1e9, 1], [0, 3, 1e9, 1]]"
+#define FAN_IN                                                                 \
+	"\"traffic\": [[1, 0, 1e9, 1], [2, 0, 1e9, 1], [3, 0, 1e9, 1]]"
+
 /* Links of 1 GB/s, nodes of 10 GB/s. */
 static const struct closed closed[] = {
         {"nothing is sent", CHAIN, SIGNATURE("2", "\"traffic\": []"), {0}, 0},
@@ -300,6 +305,51 @@ static const struct closed closed[] = {
          SIGNATURE("3", "\"traffic\": [[0, 2, 1e9, 1]]"),
          {.link_latency = 1e-3, .eager = 1e8},
          1 + 4e-3 + 8e-3},
+        /* Two links between routers, two of nodes, three routers. */
+        {"latencies by class",
+         CHAIN,
+         SIGNATURE("3", "\"traffic\": [[0, 2, 1e9, 1]]"),
+         {.class_latency = (const double[]){1e-3, 0.25},
+          .link_latency = 7,
+          .router_latency = 1e-2},
+         1 + 2e-3 + 0.5 + 3e-2},
+        {"latencies by class, a large one asks first",
+         CHAIN,
+         SIGNATURE("3", "\"traffic\": [[0, 2, 1e9, 1]]"),
+         {.class_latency = (const double[]){1e-3, 0.25}, .eager = 1e8},
+         1 + 3 * (2e-3 + 0.5)},
+        /* All begin at 5 s and share the node's cable for 3 s. */
+        {"software that many messages use at once",
+         STAR,
+         SIGNATURE("4", FAN_OUT),
+         {.overhead = 2, .byte_overhead = 3e-9},
+         8},
+        /* They begin at 5, 10 and 15 s. */
+        {"software that does one message at a time",
+         STAR,
+         SIGNATURE("4", FAN_OUT),
+         {.overhead = 2, .byte_overhead = 3e-9,
+          .queue = CPL_SIM_QUEUE_SENDER},
+         16},
+        {"three receivers' software",
+         STAR,
+         SIGNATURE("4", FAN_OUT),
+         {.overhead = 2, .byte_overhead = 3e-9,
+          .queue = CPL_SIM_QUEUE_BOTH},
+         21},
+        /* All three are there at 8 s. */
+        {"one receiver's software",
+         STAR,
+         SIGNATURE("4", FAN_IN),
+         {.overhead = 2, .byte_overhead = 3e-9,
+          .queue = CPL_SIM_QUEUE_BOTH},
+         8 + 3 * 5},
+        {"senders of their own",
+         STAR,
+         SIGNATURE("4", FAN_IN),
+         {.overhead = 2, .byte_overhead = 3e-9,
+          .queue = CPL_SIM_QUEUE_SENDER},
+         8},
         /* Forth and back by two phases. */
         {"ping-pong",
          CHAIN,
@@ -644,6 +694,52 @@ static void timelines_add_up(void **state)
 	cpl_network_free(net);
 }
 
+/* Ranks 0 to 7 on one node, in pairs of memories and fours of sockets. */
+static void levels_inside_of_nodes(void **state)
+{
+	static const struct {
+		const char *traffic;
+		double seconds;
+	} cases[] = {
+	        {"\"traffic\": [[2, 3, 1e9, 1]]", 1 + 1},
+	        {"\"traffic\": [[1, 2, 1e9, 1]]", 10 + 2},
+	        {"\"traffic\": [[3, 4, 1e9, 1]]", 10},
+	        {"\"traffic\": [[6, 7, 3e9, 3]]", 1 + 3},
+	};
+	struct cpl_network *net = parse_network(STAR);
+	static const int node[8];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cpl_sim_options o =
+		        sim_options(net, &(struct cpl_sim_options){
+		                                 .memory = 1e8,
+		                                 .inside = {{2, 1, 1e9},
+		                                            {4, 10, 5e8}},
+		                                 .n_inside = 2});
+		struct cpl_sim_result result;
+		struct cpl_error err = {""};
+		char text[512];
+
+		snprintf(text, sizeof(text), SIGNATURE("8", "%s"),
+		         cases[i].traffic);
+		struct cpl_signature *sig = parse_signature(text);
+		struct cpl_sim_job two[2] = {
+		        {.sig = sig, .rank_node = node},
+		        {.sig = sig, .rank_node = node, .start = 100}};
+
+		/* A second job's ranks are counted from 0 again. */
+		if (cpl_simulate(&o, two, 2, &result, &err))
+			fail_msg("%s", err.text);
+		for (int j = 0; j < 2; j++)
+			assert_true(fabs(result.job[j].run -
+			                 cases[i].seconds) < 1e-9);
+		cpl_sim_result_free(&result);
+		cpl_signature_free(sig);
+	}
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -653,6 +749,7 @@ int main(void)
 	        cmocka_unit_test(shares_are_max_min_fair),
 	        cmocka_unit_test(rounds_add_up),
 	        cmocka_unit_test(closed_forms),
+	        cmocka_unit_test(levels_inside_of_nodes),
 	        cmocka_unit_test(time_goes_somewhere),
 	        cmocka_unit_test(jobs_meet),
 	        cmocka_unit_test(arrivals_are_told),

@@ -50,6 +50,13 @@ static const struct {
          "Isend>1:1e9 +3 Wait\n"
          "Irecv<0 +3 Wait\n",
          3, {0}},
+        {"but its software is done first",
+         "Isend>1:1e9 +3 Wait\n"
+         "Irecv<0 +3 Wait\n",
+         5, {.overhead = 2, .queue = CPL_SIM_QUEUE_SENDER}},
+        {"software of who puts and gets alone",
+         "Put>1:1e9 Put>1:1e9 Get^1:1e9 Win_fence\nWin_fence\n", 7,
+         {.overhead = 2, .queue = CPL_SIM_QUEUE_BOTH}},
         {"a wait is for the oldest request",
          "Isend>1:1e9 Isend>2:3e9 Wait Send>3:0\n"
          "Recv<0\nRecv<0\nRecv<0 +4 Wtime\n",

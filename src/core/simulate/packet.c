@@ -300,7 +300,8 @@ static void send_own(struct cpl_simulation *sim, int64_t link)
 	t = p->packet[i].transfer;
 	q->credit--;
 	l->load++;
-	send(sim, i, link, 0, o->link_latency + o->router_latency);
+	send(sim, i, link, 0,
+	     cpl_sim_link_latency(sim, link) + o->router_latency);
 	if (p->flight[t].sent == p->flight[t].packets)
 		cpl_events_add(&sim->events, l->free_at, SENT, (uint32_t)t);
 	l->waiting = p->round[cable] >= 0;
@@ -357,7 +358,7 @@ static void send_waiting(struct cpl_simulation *sim, int64_t link)
 	    !(p->rule == CPL_CHANNEL_ESCAPE && channel >= 2 * p->lanes))
 		q->credit--;
 	send(sim, i, link, channel,
-	     o->link_latency + (last ? 0 : o->router_latency));
+	     cpl_sim_link_latency(sim, link) + (last ? 0 : o->router_latency));
 	if (l->waiting)
 		when_free(sim, link);
 }

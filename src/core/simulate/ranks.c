@@ -14,15 +14,35 @@ static void leave_phase(struct cpl_simulation *sim, int rank)
 		phase->end = sim->now;
 }
 
+/* Messages that the rank's software has still to do go before what it computes.
+ * Returns when it is through with them. */
+static double after_software(struct cpl_simulation *sim, int rank)
+{
+	double busy = sim->rank[rank].software - sim->now;
+
+	if (sim->options->queue == CPL_SIM_QUEUE_NONE || !(busy > 0))
+		return sim->now;
+	cpl_sim_rank_times(sim, rank)->communication += busy;
+	cpl_sim_times_of(sim, rank)
+	        ->phase[sim->rank[rank].phase]
+	        .communication += busy;
+	cpl_timeline_rank(&sim->result->timeline, rank,
+	                  CPL_TIMELINE_COMMUNICATION, sim->now,
+	                  sim->now + busy);
+	return sim->now + busy;
+}
+
 static void compute(struct cpl_simulation *sim, int rank, double seconds)
 {
+	double begin = after_software(sim, rank);
+
 	seconds /= sim->options->speed;
 	cpl_sim_rank_times(sim, rank)->compute += seconds;
 	cpl_timeline_rank(&sim->result->timeline, rank, CPL_TIMELINE_COMPUTE,
-	                  sim->now, sim->now + seconds);
+	                  begin, begin + seconds);
 	cpl_sim_times_of(sim, rank)->phase[sim->rank[rank].phase].compute +=
 	        seconds;
-	cpl_events_add(&sim->events, sim->now + seconds, CPL_EVENT_RANK,
+	cpl_events_add(&sim->events, begin + seconds, CPL_EVENT_RANK,
 	               (uint32_t)rank);
 }
 

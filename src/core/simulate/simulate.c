@@ -91,6 +91,26 @@ static int start_job(struct cpl_simulation *sim, int number, int *cable)
 	return 0;
 }
 
+/* Numbers each job's ranks of a node. */
+static int open_slots(struct cpl_simulation *sim)
+{
+	int *next = cpl_arena_take(&sim->arena, sim->net->n_nodes,
+	                           sizeof(*next));
+	int *job = cpl_arena_take(&sim->arena, sim->net->n_nodes, sizeof(*job));
+
+	if (sim->arena.failed)
+		return cpl_fail_memory(sim->err);
+	for (int r = 0; r < sim->n_ranks; r++) {
+		int node = sim->rank[r].node;
+
+		if (job[node] != sim->rank_job[r] + 1)
+			next[node] = 0;
+		job[node] = sim->rank_job[r] + 1;
+		sim->rank[r].slot = next[node]++;
+	}
+	return 0;
+}
+
 static int open_ranks(struct cpl_simulation *sim)
 {
 	int *cable = cpl_arena_take(&sim->arena, sim->n_ranks, sizeof(*cable));
@@ -104,7 +124,7 @@ static int open_ranks(struct cpl_simulation *sim)
 	for (int j = 0; j < sim->n_jobs; j++)
 		if (start_job(sim, j, cable))
 			return -1;
-	return 0;
+	return sim->options->n_inside ? open_slots(sim) : 0;
 }
 
 static int open_simulation(struct cpl_simulation *sim,
@@ -132,7 +152,7 @@ static int open_simulation(struct cpl_simulation *sim,
 	if (cpl_load_init(&result->bytes, sim->net, sim->err) ||
 	    cpl_load_init(&result->busy, sim->net, sim->err) ||
 	    cpl_load_init(&result->stalled, sim->net, sim->err) ||
-	    cpl_sim_transfers_init(sim))
+	    cpl_sim_transfers_init(sim) || cpl_sim_costs_init(sim))
 		return -1;
 	if (sim->options->bins &&
 	    cpl_timeline_init(&result->timeline, sim->options->bins,
@@ -152,6 +172,9 @@ static void handle(struct cpl_simulation *sim, struct cpl_event event)
 		break;
 	case CPL_EVENT_START:
 		sim->options->level->start(sim, item);
+		break;
+	case CPL_EVENT_TAKEN:
+		cpl_sim_delivered(sim, item);
 		break;
 	case CPL_EVENT_ARRIVED:
 		cpl_sim_sent(sim, item);
@@ -253,6 +276,7 @@ int cpl_simulate(const struct cpl_sim_options *options,
 		cpl_trace_free(sim->job[j].trace);
 	}
 	cpl_sim_transfers_free(sim);
+	cpl_sim_costs_free(sim);
 	cpl_events_free(&sim->events);
 	cpl_arena_free(&sim->arena);
 	free(sim);

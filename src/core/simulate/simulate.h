@@ -59,6 +59,23 @@ extern const struct cpl_sim_routing cpl_sim_static, cpl_sim_valiant,
         cpl_sim_ugal_local, cpl_sim_ugal_global, cpl_sim_progressive,
         cpl_sim_adaptive;
 
+/* For whom messages queue for a rank's software, which does one at a time. */
+enum cpl_sim_queue {
+	CPL_SIM_QUEUE_NONE,   /* each is only late by its cost */
+	CPL_SIM_QUEUE_SENDER, /* the sender's */
+	CPL_SIM_QUEUE_BOTH,   /* and the receiver's, at the same cost again */
+};
+
+/* A level inside of nodes, such as NUMA domains or sockets: each `ranks` ranks
+ * of a job that follow each other on a node share one. */
+struct cpl_sim_inside {
+	int ranks;        /* >= 1 */
+	double latency;   /* seconds of a message between two of them */
+	double bandwidth; /* bytes/s of each message; 0: without limit */
+};
+
+#define CPL_SIM_MAX_INSIDE 8
+
 /* A job and its nodes. */
 struct cpl_sim_job {
 	const struct cpl_signature *sig;
@@ -80,9 +97,18 @@ struct cpl_sim_options {
 	int executions;
 	double speed;          /* of computing; 1: as in the signature */
 	double overhead;       /* of software, for each message */
+	double byte_overhead;  /* of software, for each byte */
+	enum cpl_sim_queue queue;
 	double link_latency;   /* of a link, also of nodes */
+	/* In place of link_latency: of links of each class of the network, and
+	 * behind these of nodes' links; NULL: there are none. */
+	const double *class_latency;
 	double router_latency; /* of a router */
 	double memory;         /* bytes/s inside a node; 0: without limit */
+	/* Levels inside of nodes, whose ranks grow, each a multiple of the one
+	 * before; memory is for ranks that share none. */
+	struct cpl_sim_inside inside[CPL_SIM_MAX_INSIDE];
+	int n_inside;
 	double eager; /* a message of up to so many bytes does not wait for its
 	               * receive; a larger one goes when both are there, after
 	               * two latencies */

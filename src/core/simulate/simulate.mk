@@ -1,6 +1,6 @@
 lab_sources += src/core/simulate/simulate.h src/core/simulate/simulate_internal.h \
 	src/core/simulate/simulate.c src/core/simulate/ranks.c src/core/simulate/rank_times.c \
-	src/core/simulate/transfers.c src/core/simulate/requests.c \
+	src/core/simulate/transfers.c src/core/simulate/costs.c src/core/simulate/requests.c \
 	src/core/simulate/stuck.c \
 	src/core/simulate/trace.h src/core/simulate/trace_internal.h \
 	src/core/simulate/trace.c src/core/simulate/trace_calls.c \

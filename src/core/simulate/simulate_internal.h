@@ -18,6 +18,8 @@ enum {
 	CPL_EVENT_START,   /* transfer `item` begins on the network */
 	CPL_EVENT_ARRIVED, /* transfer `item`, which needs no network, has
 	                    * arrived */
+	CPL_EVENT_TAKEN,   /* the receiver's software is through with transfer
+	                    * `item` */
 	CPL_EVENT_LEVEL,
 };
 
@@ -29,6 +31,8 @@ enum cpl_transfer_flags {
 	CPL_TRANSFER_RECEIVED = 2, /* there was a receive */
 	CPL_TRANSFER_STARTED = 4,
 	CPL_TRANSFER_DELIVERED = 8,
+	CPL_TRANSFER_ALONE = 16, /* the other side takes no part */
+	CPL_TRANSFER_TAKEN = 32, /* by the receiver's software */
 };
 
 /* What the end of a transfer belongs to; other numbers are requests. */
@@ -67,6 +71,8 @@ struct cpl_waiting {
 struct cpl_rank_state {
 	struct cpl_op_cursor at;
 	int node;
+	int slot;   /* number among its job's ranks of the node */
+	double software; /* when its software is free */
 	int cable;  /* node * n_ports + its first port */
 	int open;   /* transfers and requests that it waits for */
 	int oldest, newest; /* requests, -1: none */
@@ -103,6 +109,8 @@ struct cpl_simulation {
 	int n_requests, free_request; /* -1: none is free */
 	struct cpl_waiting waiting;
 	struct cpl_latencies latencies;
+	struct cpl_route_finder paths; /* where classes of links have latencies
+	                                * of their own */
 	struct cpl_arena arena;
 	void *own; /* belongs to the level */
 };
@@ -173,6 +181,32 @@ void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
 /* from may be CPL_OP_ANY. */
 void cpl_sim_receive(struct cpl_simulation *sim, int rank, int from,
                      const struct cpl_op *op);
+
+/* From costs.c: what messages take besides their bytes on links. */
+int cpl_sim_costs_init(struct cpl_simulation *sim);
+void cpl_sim_costs_free(struct cpl_simulation *sim);
+/* Seconds from a message's first byte's start to its arrival, without those of
+ * its bytes. */
+double cpl_sim_path_latency(struct cpl_simulation *sim,
+                            const struct cpl_transfer *t);
+/* Seconds of a message between two ranks of one node. */
+double cpl_sim_inside_seconds(const struct cpl_simulation *sim,
+                              const struct cpl_transfer *t);
+/* When the rank's software is through with the messages, which come now. */
+double cpl_sim_software_end(struct cpl_simulation *sim, int rank,
+                            const struct cpl_transfer *t);
+
+/* The latency of a link, numbered as in traffic/times.h. */
+static inline double cpl_sim_link_latency(const struct cpl_simulation *sim,
+                                          int64_t link)
+{
+	const double *class = sim->options->class_latency;
+
+	if (!class)
+		return sim->options->link_latency;
+	return class[link < sim->net->n_links ? sim->net->link_class_of[link]
+	                                      : sim->net->n_classes];
+}
 
 /* From requests.c: makes a new request of the rank. */
 void cpl_sim_request(struct cpl_simulation *sim, int rank);

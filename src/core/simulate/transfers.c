@@ -164,36 +164,14 @@ static int take_waiting(struct cpl_simulation *sim, int from, int to,
 	return -1;
 }
 
-/* The time of a message from its first byte's start to its arrival, without the
- * time that its bytes take. */
-static double latency(const struct cpl_simulation *sim,
-                      const struct cpl_transfer *t)
-{
-	const struct cpl_sim_options *o = sim->options;
-	const struct cpl_network *net = sim->net;
-	int ports = cpl_sim_ports(net);
-	double hops = 0;
-
-	if (!(o->link_latency > 0 || o->router_latency > 0))
-		return 0;
-	for (int p = 0; p < ports; p++) {
-		int from = net->port_router[sim->rank[t->from].cable + p];
-		int to = net->port_router[sim->rank[t->to].cable + p];
-
-		if (from != to)
-			hops += o->routing->hops(net, from, to) *
-			        (ports > 1 ? net->port_share[p] : 1);
-	}
-	return (hops + 2) * o->link_latency + (hops + 1) * o->router_latency;
-}
-
-static void begin(struct cpl_simulation *sim, int t, bool asks)
+/* `by` asked for it: the sender, or who gets what another one has. */
+static void begin(struct cpl_simulation *sim, int t, int by, bool asks)
 {
 	const struct cpl_sim_options *o = sim->options;
 	struct cpl_transfer *transfer = &sim->transfer[t];
 	bool inside =
 	        sim->rank[transfer->from].node == sim->rank[transfer->to].node;
-	double at = sim->now + o->overhead * transfer->count;
+	double at = cpl_sim_software_end(sim, by, transfer);
 
 	transfer->flags |= CPL_TRANSFER_STARTED;
 	cpl_sim_account(sim, transfer->from);
@@ -201,16 +179,15 @@ static void begin(struct cpl_simulation *sim, int t, bool asks)
 	sim->rank[transfer->from].flying++;
 	sim->rank[transfer->to].flying++;
 	if (inside) {
-		if (o->memory > 0)
-			at += transfer->bytes / o->memory;
+		at += cpl_sim_inside_seconds(sim, transfer);
 		cpl_events_add(&sim->events, at, CPL_EVENT_ARRIVED,
 		               (uint32_t)t);
 		return;
 	}
 	if (asks)
-		at += 2 * latency(sim, transfer);
+		at += 2 * cpl_sim_path_latency(sim, transfer);
 	if (!(transfer->bytes > 0) || o->level->flags & CPL_SIM_LATENCY_FIRST)
-		at += latency(sim, transfer);
+		at += cpl_sim_path_latency(sim, transfer);
 	if (!(transfer->bytes > 0))
 		cpl_events_add(&sim->events, at, CPL_EVENT_ARRIVED,
 		               (uint32_t)t);
@@ -226,7 +203,8 @@ static void send_alone(struct cpl_simulation *sim, int rank, int from, int to,
 	struct cpl_transfer alone = {
 	        .from = from,
 	        .to = to,
-	        .flags = CPL_TRANSFER_SENT | CPL_TRANSFER_RECEIVED,
+	        .flags = CPL_TRANSFER_SENT | CPL_TRANSFER_RECEIVED |
+	                 CPL_TRANSFER_ALONE,
 	        .bytes = op->amount,
 	        .count = op->count,
 	        .posted = sim->now,
@@ -241,7 +219,7 @@ static void send_alone(struct cpl_simulation *sim, int rank, int from, int to,
 		alone.receive_request = request;
 	t = new_transfer(sim, alone);
 	if (t >= 0)
-		begin(sim, t, false);
+		begin(sim, t, rank, false);
 }
 
 void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
@@ -279,7 +257,7 @@ void cpl_sim_send(struct cpl_simulation *sim, int rank, int from, int to,
 	                ? CPL_REQUEST_NONE
 	                : cpl_sim_hold(sim, rank, op->flags);
 	if (small || transfer->flags & CPL_TRANSFER_RECEIVED)
-		begin(sim, t, !small);
+		begin(sim, t, from, !small);
 }
 
 void cpl_sim_receive(struct cpl_simulation *sim, int rank, int from,
@@ -306,7 +284,7 @@ void cpl_sim_receive(struct cpl_simulation *sim, int rank, int from,
 	sim->transfer[t].flags |= CPL_TRANSFER_RECEIVED;
 	if ((sim->transfer[t].flags &
 	     (CPL_TRANSFER_SENT | CPL_TRANSFER_STARTED)) == CPL_TRANSFER_SENT)
-		begin(sim, t, true);
+		begin(sim, t, sim->transfer[t].from, true);
 }
 
 void cpl_sim_sent(struct cpl_simulation *sim, int t)
@@ -315,10 +293,28 @@ void cpl_sim_sent(struct cpl_simulation *sim, int t)
 	                sim->transfer[t].send_request);
 }
 
+/* The receiver's software is not free yet, or takes its time. */
+static bool wait_for_software(struct cpl_simulation *sim, int t)
+{
+	struct cpl_transfer *transfer = &sim->transfer[t];
+	double at;
+
+	if (sim->options->queue != CPL_SIM_QUEUE_BOTH ||
+	    transfer->flags & (CPL_TRANSFER_ALONE | CPL_TRANSFER_TAKEN))
+		return false;
+	transfer->flags |= CPL_TRANSFER_TAKEN;
+	at = cpl_sim_software_end(sim, transfer->to, transfer);
+	if (at > sim->now)
+		cpl_events_add(&sim->events, at, CPL_EVENT_TAKEN, (uint32_t)t);
+	return at > sim->now;
+}
+
 void cpl_sim_delivered(struct cpl_simulation *sim, int t)
 {
 	struct cpl_transfer *transfer = &sim->transfer[t];
 
+	if (wait_for_software(sim, t))
+		return;
 	if (transfer->count >
 	    CPL_SIM_MAX_COUNT - (double)sim->result->messages) {
 		cpl_fail(sim->err, "more than %.0f messages",
