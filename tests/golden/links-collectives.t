@@ -60,6 +60,12 @@ is "$(levels allgather two-tier "$block, $tiers")" \
 	"15360 $((49 * mib)) $((65 * mib)) 4032 $((16 * mib)) $((16 * mib))" \
 	"allgather, two tiers"
 
+# R41: 15360 / 64 / 128 MB; 3937 / 64 / 64 MB. All groups but the root's pass on
+# what they have to all but it, 63 + 63 * 62.
+is "$(levels broadcast two-tier "$((1 << 30)), $tiers")" \
+	"15360 $((64 * mib)) $((128 * mib)) 3969 $((64 * mib)) $((64 * mib))" \
+	"broadcast, two tiers"
+
 # R39 and R43: the table's numbers differ a little (1036 used, 56 used; 10496,
 # L2 max 4.3 GB); these follow from the patterns.
 is "$(levels scatter binomial $block)" \

@@ -325,6 +325,20 @@ static void test_collectives(void **state)
 	         6,
 	         "0>1:60/2 0>4:40/1 1>0:60/2 1>2:40/1 2>1:40/1 2>3:100/3 "
 	         "2>5:40/1 3>2:20/1 4>0:40/1 4>5:60/2 5>2:40/1 5>4:60/2 "},
+	        /* Two shares of 10 bytes. From group 0 node 0 has the link to
+	         * group 2, and node 1 that to group 1. */
+	        {"\"operation\":\"broadcast\",\"algorithm\":\"two-tier\","
+	         "\"dims\":[3,2,1]",
+	         6,
+	         "0>1:20/2 0>4:10/1 1>0:10/1 1>2:10/1 2>3:20/2 2>5:10/1 "
+	         "4>5:10/1 5>2:10/1 5>4:10/1 "},
+	        /* One of 20 bytes, by node 1. */
+	        {"\"operation\":\"broadcast\",\"algorithm\":\"two-tier\","
+	         "\"dims\":[2,2,1]",
+	         4, "0>1:20/1 1>0:20/1 1>2:20/1 2>3:20/1 "},
+	        {"\"operation\":\"broadcast\",\"algorithm\":\"two-tier\","
+	         "\"dims\":[1,2,2]",
+	         4, "0>1:20/1 0>2:20/2 2>0:10/1 2>3:20/1 "},
 	        {"\"operation\":\"allgather\",\"algorithm\":\"two-tier\","
 	         "\"dims\":[1,1,3]",
 	         3, "0>1:40/1 0>2:40/1 1>0:20/1 2>0:20/1 "},

@@ -139,6 +139,11 @@ static const struct algorithm {
          FEW,
          ROOTED | SHARES,
          {{down, 0, 1}, {ring, 1, 0}}},
+        {"broadcast",
+         "two-tier",
+         TIERS,
+         0,
+         {{pattern_two_tier_broadcast, 0, 0}}},
         {"scatter", "binomial", FEW, ROOTED, {{down, 0, 1}}},
         {"scatter", "two-tier", TIERS, 0, {{pattern_two_tier_scatter, 0, 0}}},
         {"gather", "binomial", FEW, ROOTED, {{up, 0, 1}}},
@@ -249,7 +254,8 @@ static int parse(const json_t *params, struct pattern *p, struct cpl_error *err)
 		return -1;
 	a = &table[p->algorithm];
 	if (!(a->flags & ROOTED) && json_object_get(params, "root"))
-		return cpl_fail(err, "%s has no \"root\"", operation);
+		return cpl_fail(err, "%s %s has no \"root\"", name,
+		                operation);
 	if (a->flags & POWER && p->ranks & (p->ranks - 1))
 		return cpl_fail(err,
 		                "%s of %d ranks; a power of two is needed",

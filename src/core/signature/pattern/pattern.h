@@ -127,7 +127,8 @@ typedef int64_t pattern_put(const struct pattern *p, int rank,
                             struct cpl_comm_entry *out, int64_t n);
 
 /* These have two tiers and at most dim[0] + dim[1] + dim[2] messages. */
-pattern_put pattern_two_tier_scatter, pattern_two_tier_allgather;
+pattern_put pattern_two_tier_scatter, pattern_two_tier_allgather,
+        pattern_two_tier_broadcast;
 /* These are all-reduces of fewer than 32 messages; the unit is the whole vector. */
 pattern_put pattern_double_tree, pattern_bine;
 

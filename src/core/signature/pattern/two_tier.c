@@ -40,15 +40,16 @@ static int first_rank(const struct position *at, int group, int node)
 	return (group * at->nodes + node) * at->cores;
 }
 
-/* This sends to the group's other ends of the links on this node. */
-static int64_t cross(const struct position *at, int rank,
-                     struct cpl_comm_entry *out, int64_t n)
+/* This sends to the other ends of the links on this node, in groups from `first`
+ * on. */
+static int64_t cross(const struct position *at, int rank, int first,
+                     double bytes, struct cpl_comm_entry *out, int64_t n)
 {
 	for (int g = at->node; g < at->groups; g += at->nodes)
-		if (g != at->group)
+		if (g != at->group && g >= first)
 			out[n++] = (struct cpl_comm_entry){
 			        rank, first_rank(at, g, at->group % at->nodes),
-			        at->group_block, 1};
+			        bytes, 1};
 	return n;
 }
 
@@ -80,7 +81,7 @@ int64_t pattern_two_tier_scatter(const struct pattern *p, int rank,
 			        1.0 + links};
 	}
 	if (at.group == 0)
-		n = cross(&at, rank, out, n);
+		n = cross(&at, rank, 0, at.group_block, out, n);
 	return to_cores(&at, rank, p->bytes[0], out, n);
 }
 
@@ -103,6 +104,48 @@ int64_t pattern_two_tier_allgather(const struct pattern *p, int rank,
 			        rank, first_rank(&at, at.group, to),
 			        at.node_block + at.links * at.group_block,
 			        1.0 + at.links};
-	n = cross(&at, rank, out, n);
+	n = cross(&at, rank, 0, at.group_block, out, n);
 	return to_cores(&at, rank, (p->ranks - 1) * p->bytes[0], out, n);
+}
+
+/* Do groups other than the root's and `but` have a link to this node of theirs? */
+static bool reached(const struct position *at, int node, int but)
+{
+	for (int g = node; g < at->groups; g += at->nodes)
+		if (g && g != but)
+			return true;
+	return false;
+}
+
+/* The root gives each node of its group that has links a share, or each node where
+ * there is one group. These send it over their links, to node 0 of each other
+ * group, which tells its group; all its nodes send it over theirs, and what comes
+ * by that goes to all nodes of a group once, whichever group has sent it first. */
+int64_t pattern_two_tier_broadcast(const struct pattern *p, int rank,
+                                   const struct pattern_step *step, double unit,
+                                   struct cpl_comm_entry *out, int64_t n)
+{
+	struct position at = position_of(p, rank);
+	int shares = at.groups > at.nodes || at.groups == 1 ? at.nodes
+	                                                    : at.groups - 1;
+	double share = p->bytes[0] / shares;
+	bool alone = at.groups == 1;
+	int own;
+
+	if (rank % at.cores)
+		return n;
+	own = at.group ? (at.node == 0) + reached(&at, at.node, at.group)
+	               : alone || reached(&at, at.node, 0);
+	for (int to = 0; to < at.nodes; to++) {
+		int parts = own;
+
+		if (!at.group && !at.node)
+			parts += alone || reached(&at, to, 0);
+		if (to != at.node && parts)
+			out[n++] = (struct cpl_comm_entry){
+			        rank, first_rank(&at, at.group, to),
+			        parts * share, parts};
+	}
+	n = cross(&at, rank, 1, share, out, n);
+	return to_cores(&at, rank, p->bytes[0], out, n);
 }
