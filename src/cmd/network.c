@@ -90,7 +90,8 @@ static int check_options(const struct cmd *self, const struct options *o)
 	bool aries = o->format && !strcmp(o->format, "aries");
 
 	if (o->prices.given && !o->cost)
-		return cmd_usage(self, "--price is for cost");
+		return cmd_usage(self, "--price and --performance are "
+		                       "for cost");
 	if (o->topology && !o->against &&
 	    (!o->import || !o->format || strcmp(o->format, "topology-yaml")))
 		return cmd_usage(self, "--topology is for --against-slurm and "
@@ -99,7 +100,8 @@ static int check_options(const struct cmd *self, const struct options *o)
 		if (o->format || o->output || o->name || o->routes ||
 		    o->nodes || o->nodes_per_router || o->pattern || o->roles)
 			return cmd_usage(self,
-			                 o->cost ? "cost takes --price and "
+			                 o->cost ? "cost takes --price, "
+			                           "--performance and "
 			                           "--json only"
 			                         : "check takes --json and "
 			                           "--against-slurm only");
@@ -158,6 +160,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"pattern", .text = &o->pattern},
 	        {"roles", .text = &o->roles},
 	        {"price", .take = network_cost_take, .into = &o->prices},
+	        {"performance", .take = network_cost_performance,
+	         .into = &o->prices},
 	        {"json", .flag = &o->json},
 	        {"against-slurm", .flag = &o->against},
 	        {"slurm-nodes", .text = &o->slurm_nodes},

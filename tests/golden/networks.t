@@ -615,5 +615,14 @@ like "$("$commplace" network cost "$work/ring.json")" "routers +4 +[0-9]+ +[0-9.
 	"cost: a table"
 like "$("$commplace" network cost "$work/ring.json" --price router-factor=0 \
 	--price cable-factor=0)" "routers +4 +0 +0\.0 %" "cost: of nothing"
+# A cost of 1832 as above; the longer run takes 4 s: 1e6 / (4 * 1832).
+echo '{"network": "ring", "jobs": [{"run_seconds": 0.5}, {"run_seconds": 4}]}' \
+	>"$work/simulated.json"
+cost --performance "$work/simulated.json"
+is "$("$commplace" network cost "$work/ring.json" --performance "$work/simulated.json" |
+	grep -c "simulated.json *4 ")" 1 "cost: performance as a table"
+is "$(json "$work/cost.json" performance 0 run_seconds) $(
+	json "$work/cost.json" performance 0 runs_per_second_and_million |
+		cut -c1-11)" "4 136.4628820" "cost: performance for its cost"
 
 done_testing
