@@ -35,6 +35,14 @@ static const struct {
 	int at_least; /* allocations that fail it */
 } run[] = {
         {DRAGONFLY, few, {.eager = 1000}, 20},
+        {DRAGONFLY,
+         few,
+         {.class_latency = (const double[]){1, 2, 3, 4},
+          .overhead = 1,
+          .queue = CPL_SIM_QUEUE_BOTH,
+          .inside = {{2, 1, 1e9}},
+          .n_inside = 1},
+         23},
         {PORTS("spread"), few, {.bins = 4}, 20},
         {RING, COLLECTIVE("allreduce", "ring", "8", "8e5"), {0}, 20},
         {STAR_OF("1500", "n[0-1499]"), many, {.eager = 1}, 40},
