@@ -227,6 +227,9 @@ EXTRA_DIST += tests/bench/bench-import
 # tests/bench/bench-domains NETWORK RANKS-PER-NODE PART DRAWS SIGNATURE...
 EXTRA_DIST += tests/bench/bench-domains
 
+# tests/bench/bench-interleave: as root, the same
+EXTRA_DIST += tests/bench/bench-interleave
+
 # tests/bench/bench-links: as root, on a kernel with network namespaces
 EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale
 
