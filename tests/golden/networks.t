@@ -124,6 +124,8 @@ is "$(json "$work/out.json" type) $(json "$work/out.json" bandwidth up1) $(json 
 	"fattree 25000000000 25000000000" "with the bandwidths of its links"
 is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes),$(json "$work/out.json" links up1)" \
 	5,6,6 "with all switches, nodes and cables"
+is "$(json "$work/fabric.json" router_names)" "leaf1,leaf2,leaf3,spine1,spine2" \
+	"which have their names"
 awk -v cut=1 -f "$work/fabric.awk" >"$work/cut.txt"
 runs "one with a cable less is a graph" "$commplace" network import "$work/cut.txt" \
 	--format ibnetdiscover -o "$work/cut.json"
