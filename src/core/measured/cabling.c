@@ -206,15 +206,25 @@ static bool look_exchanged(const struct cabling_work *w, struct cabling_pair x,
 	       fit_ends(w, x.link, y.link) && fit_ends(w, x.back, y.back);
 }
 
-/* Was the same found by the links back? */
-static bool is_known(const struct cpl_cabling *out, struct cabling_pair x,
+static bool join_same(const struct cpl_network *net, int64_t a, int64_t b)
+{
+	int from = net->link_from[a], to = net->link_to[a];
+
+	return (from == net->link_from[b] && to == net->link_to[b]) ||
+	       (from == net->link_to[b] && to == net->link_from[b]);
+}
+
+/* Was the same found by the links back, or by parallel ones? */
+static bool is_known(const struct cabling_work *w, struct cabling_pair x,
                      struct cabling_pair y)
 {
-	for (int i = 0; i < out->n_swaps; i++) {
-		const int64_t *link = out->swap[i].link;
+	for (int i = 0; i < w->out->n_swaps; i++) {
+		const int64_t *link = w->out->swap[i].link;
 
-		if ((link[0] == x.back && link[1] == y.back) ||
-		    (link[0] == y.back && link[1] == x.back))
+		if ((join_same(w->net, link[0], x.link) &&
+		     join_same(w->net, link[1], y.link)) ||
+		    (join_same(w->net, link[0], y.link) &&
+		     join_same(w->net, link[1], x.link)))
 			return true;
 	}
 	return false;
@@ -236,7 +246,7 @@ static int look_for_swaps(struct cabling_work *w, struct cpl_error *err)
 			if (out->n_swaps == CPL_CABLING_SWAPS)
 				return 0;
 			if (w->excess[w->net->link_to[x.link]] > 0 &&
-			    look_exchanged(w, x, y) && !is_known(out, x, y))
+			    look_exchanged(w, x, y) && !is_known(w, x, y))
 				out->swap[out->n_swaps++] =
 				        (struct cpl_cabling_swap){
 				                {x.link, y.link}};

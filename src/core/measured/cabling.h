@@ -40,7 +40,8 @@ struct cpl_cabling_router {
 	double in, out; /* bytes/s */
 };
 
-/* The cables of these two links: to the ends of the other one each. */
+/* The cables of these two links, or of parallel ones: to the ends of the other one
+ * each. */
 struct cpl_cabling_swap {
 	int64_t link[2];
 };
