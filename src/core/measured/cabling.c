@@ -254,47 +254,23 @@ static int look_for_swaps(struct cabling_work *w, struct cpl_error *err)
 	return 0;
 }
 
-static int by_size(const void *a, const void *b)
+/* What the job sends over what it is predicted to, by the links from all nodes, so that
+ * it is no matter which of them it is on; where these were not measured, by all. */
+static double scale_of(const struct cabling_work *w, const struct cpl_load *own)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *value, int64_t n)
-{
-	if (n)
-		qsort(value, (size_t)n, sizeof(*value), by_size);
-	return n ? value[n / 2] : 0;
-}
-
-/* What the job sends over what it is predicted to, by its nodes; where these were
- * not measured, by all links. -1 with err: memory. */
-static int find_scale(struct cabling_work *w, const struct cpl_load *own,
-                      struct cpl_error *err)
-{
-	int64_t ports = cpl_network_port_cables(w->net), n = 0;
-	double *ratio = malloc(((size_t)ports + 1) * sizeof(*ratio));
+	int64_t from = w->net->n_links, to = from + cpl_network_port_cables(w->net);
 	double measured = 0, predicted = 0;
 
-	if (!ratio)
-		return cpl_fail_memory(err);
-	for (int64_t i = 0; i < w->n; i++) {
-		double p = *cpl_times_at(own, i);
-
-		if (w->rate[i] < 0 || p <= 0)
-			continue;
-		measured += w->rate[i];
-		predicted += p;
-		if (i >= w->net->n_links && i < w->net->n_links + ports)
-			ratio[n++] = w->rate[i] / p;
+	for (int pass = 0; pass < 2 && predicted <= 0; pass++) {
+		for (int64_t i = from; i < to; i++)
+			if (w->rate[i] >= 0) {
+				measured += w->rate[i];
+				predicted += *cpl_times_at(own, i);
+			}
+		from = 0;
+		to = w->n;
 	}
-	if (n)
-		w->out->scale = median(ratio, n);
-	else if (predicted > 0)
-		w->out->scale = measured / predicted;
-	free(ratio);
-	return 0;
+	return predicted > 0 ? measured / predicted : 0;
 }
 
 static int by_difference(const void *a, const void *b)
@@ -314,8 +290,7 @@ static int judge_links(struct cabling_work *w, const struct cpl_load *own,
 	struct cpl_cabling *out = w->out;
 	double busiest = 0;
 
-	if (find_scale(w, own, err))
-		return -1;
+	out->scale = scale_of(w, own);
 	for (int64_t i = 0; i < w->n; i++)
 		busiest = fmax(busiest, out->scale * *cpl_times_at(own, i));
 	for (int64_t i = 0; i < w->n && busiest > 0; i++) {

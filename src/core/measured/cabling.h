@@ -10,8 +10,8 @@
  * - A job that is alone on the machine loads the links that are predicted. One that
  *   it should load and does not is dark, one that it should not and does is lit: links
  *   of nodes by wrong cables, others by those or by a routing that is not the
- *   machine's. Predictions are scaled by what the job's nodes send (the median of
- *   them), so that a job that sends more or less than its profile is no matter.
+ *   machine's. Predictions are scaled by what all nodes send, so that a job that
+ *   sends more or less than its profile is no matter.
  *
  * Cables that carry alike may be exchanged unnoticed.
  */
