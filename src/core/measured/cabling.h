@@ -15,7 +15,6 @@
  *
  * Cables that carry alike may be exchanged unnoticed.
  */
-/* Tests: test_cabling. */
 #ifndef CPL_MEASURED_CABLING_H
 #define CPL_MEASURED_CABLING_H
 
