@@ -132,6 +132,12 @@ python3 "$links" perfquery --keep keep >out 2>err
 is "$? $(grep -c . out) $(cat err)" "0 11 commplace-links: keep: it does not begin with time,from,to,bytes; counters begin anew" \
 	"a damaged file of older counters"
 
+mkdir -p full/kept
+python3 "$links" perfquery --keep full/kept >out 2>err
+is "$? $(cat out)$(find full -type f) $(tail -n 1 err)" \
+	"1  commplace-links: full/kept: Is a directory" \
+	"older counters cannot be kept, and nothing is left behind"
+
 # sysfs of a node
 sys=$work/sys/class
 for port in mlx5_0/ports/1 mlx5_1/ports/1; do

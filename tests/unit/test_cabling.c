@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "failing_alloc.h"
 #include "measured/cabling.h"
 #include "network_text.h"
 #include "number.h"
@@ -315,6 +316,28 @@ static void test_little(void **state)
 	assert_false(cpl_cabling_differs(&b->cabling));
 }
 
+static void test_memory(void **state)
+{
+	static const struct wiring wires = {{0, 1}, {5, 6}, {1, 8}};
+	struct bench *b = *state;
+	int n = 0, rc = -1;
+
+	check(b, &wires, true);
+	for (; rc; n++) {
+		struct cpl_error err = {""};
+
+		cpl_cabling_free(&b->cabling);
+		left = n;
+		rc = cpl_cabling_check(&b->cabling, &b->measured, b->net,
+		                       &b->load, &err);
+		left = -1;
+		if (rc)
+			assert_non_null(strstr(err.text, "out of memory"));
+	}
+	assert_true(n > 7);
+	assert_true(b->cabling.n_swaps >= 1);
+}
+
 #define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -322,7 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        WITH_BENCH(test_right),           WITH_BENCH(test_exchanged),
 	        WITH_BENCH(test_nodes_exchanged), WITH_BENCH(test_rerouted),
-	        WITH_BENCH(test_little),
+	        WITH_BENCH(test_little),          WITH_BENCH(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

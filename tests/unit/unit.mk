@@ -712,8 +712,9 @@ tests_unit_test_measured_CFLAGS = $(unit_cflags)
 tests_unit_test_measured_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_cabling
-tests_unit_test_cabling_SOURCES = tests/unit/test_cabling.c tests/unit/network_text.h tests/unit/number.h
+tests_unit_test_cabling_SOURCES = tests/unit/test_cabling.c tests/unit/failing_alloc.h tests/unit/network_text.h tests/unit/number.h
 tests_unit_test_cabling_CFLAGS = $(unit_cflags)
+tests_unit_test_cabling_LDFLAGS = $(failing_alloc)
 tests_unit_test_cabling_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_measured_site
