@@ -239,6 +239,37 @@ static void test_odd_links(void **state)
 	done(&g);
 }
 
+/* What commplaced read is what commands read: odd links, too. */
+static void test_odd_written(void **state)
+{
+	struct got g = read_text(RATES
+	        "9990,n0,,1\n9990,n1,,1\n9990,,n0,1\n9990,,n1,1\n"
+	        "9990,S-00aa,leaf-right[3],1\n9990,n0,\"x, y\",1\n"
+	        "9990,0[5],2[1],1\n9990,0[6],2[2],1\n9990,0[7],2[3],1\n");
+	struct got again = {.net = g.net};
+	const struct cpl_measured_at at = {0};
+	size_t length;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.measured.n_odds, 2);
+	cpl_measured_write(&g.measured, g.net, out);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(cpl_measured_parse(&again.measured, g.net, text, length,
+	                                    "m", &at, &again.err),
+	                 0);
+	assert_int_equal(again.measured.n, g.measured.n);
+	assert_int_equal(again.measured.left_out, 4);
+	assert_int_equal(again.measured.n_odds, 2);
+	assert_memory_equal(again.measured.odd, g.measured.odd,
+	                    2 * sizeof(g.measured.odd[0]));
+	free(text);
+	cpl_measured_free(&again.measured);
+	done(&g);
+}
+
 /* Of which nothing is taken. */
 static const struct {
 	const char *text, *why;
@@ -404,6 +435,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_links),   cmocka_unit_test(test_wrong),
 	        cmocka_unit_test(test_odd_links),
+	        cmocka_unit_test(test_odd_written),
 	        cmocka_unit_test(test_refused), cmocka_unit_test(test_odd),
 	        cmocka_unit_test(test_times),   cmocka_unit_test(test_bundle),
 	        cmocka_unit_test(test_rest),    cmocka_unit_test(test_many),

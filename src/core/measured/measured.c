@@ -326,6 +326,21 @@ static void write_node_rate(const struct cpl_network *net, int64_t cable,
 	        net->node_name[cable / net->n_ports], port);
 }
 
+/* As many rows as there were cables, which no link takes. */
+static void write_odd(const struct cpl_measured_odd *odd, double time, FILE *out)
+{
+	int rows = odd->cables ? odd->counted : 1;
+
+	for (int i = 0; i < rows; i++) {
+		fprintf(out, "%.17g,", time);
+		if (odd->cables)
+			fprintf(out, "\"%s[%d]\",", odd->from, i);
+		else
+			fprintf(out, "\"%s\",", odd->from);
+		fprintf(out, "\"%s\",0\n", odd->to);
+	}
+}
+
 void cpl_measured_write(const struct cpl_measured *measured,
                         const struct cpl_network *net, FILE *out)
 {
@@ -347,6 +362,8 @@ void cpl_measured_write(const struct cpl_measured *measured,
 			        measured->rate[i].rate / cables);
 		}
 	}
+	for (int i = 0; i < measured->n_odds; i++)
+		write_odd(&measured->odd[i], measured->time, out);
 }
 
 void cpl_measured_free(struct cpl_measured *measured)

@@ -88,8 +88,8 @@ int cpl_measured_parse(struct cpl_measured *out, const struct cpl_network *net,
 int cpl_measured_load(struct cpl_measured *out, const struct cpl_network *net,
                       const char *path, const struct cpl_measured_at *at,
                       struct cpl_error *err);
-/* The same as rates, which reads as what was written. Errors show at the stream.
- * O(links). */
+/* The same as rates, which reads as what was written; of what was left out odd links
+ * only. Errors show at the stream. O(links). */
 void cpl_measured_write(const struct cpl_measured *measured,
                         const struct cpl_network *net, FILE *out);
 void cpl_measured_free(struct cpl_measured *measured);
