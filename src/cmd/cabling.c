@@ -24,14 +24,16 @@ static const char *router_name(const struct cpl_network *net, int router,
 	return cpl_printable(out);
 }
 
-static const char *end_name(const struct cpl_network *net, int64_t link, bool to,
-                            char out[NAME_SIZE])
+static const char *end_name(const struct cpl_network *net, int64_t link,
+                            bool to, char out[NAME_SIZE])
 {
-	int64_t cables = cpl_network_port_cables(net), cable = link - net->n_links;
+	int64_t cables = cpl_network_port_cables(net),
+	        cable = link - net->n_links;
 
 	if (cable < 0)
-		return router_name(net, to ? net->link_to[link]
-		                           : net->link_from[link], out);
+		return router_name(
+		        net, to ? net->link_to[link] : net->link_from[link],
+		        out);
 	if (to == (cable < cables))
 		return router_name(net, net->port_router[cable % cables], out);
 	cable %= cables;
@@ -123,15 +125,16 @@ void cabling_print(const struct cabling_view *view)
 	if (!c->compared)
 		printf("         job %" PRId64 " sends nothing\n", view->job);
 	else if (!c->n_links)
-		printf("         job %" PRId64 ", if it is alone, loads %" PRId64
+		printf("         job %" PRId64
+		       ", if it is alone, loads %" PRId64
 		       " links as predicted\n",
 		       view->job, c->compared);
 	else
-		printf("         job %" PRId64 ", if it is alone, loads %" PRId64
-		       " of %" PRId64 " links otherwise than predicted%s:\n",
+		printf("         job %" PRId64
+		       ", if it is alone, loads %" PRId64 " of %" PRId64
+		       " links otherwise than predicted%s:\n",
 		       view->job, c->n_links, c->compared,
-		       cabling_differs(view) ? ""
-		                             : ", by another routing");
+		       cabling_differs(view) ? "" : ", by another routing");
 	print_links(view);
 }
 
@@ -145,7 +148,8 @@ static json_t *links_json(const struct cabling_view *view)
 		        list,
 		        json_pack("{s:s, s:s, s:f, s:f}", "from",
 		                  END_NAME(view->net, c->link[i].link, false),
-		                  "to", END_NAME(view->net, c->link[i].link, true),
+		                  "to",
+		                  END_NAME(view->net, c->link[i].link, true),
 		                  "predicted", c->link[i].predicted, "measured",
 		                  c->link[i].measured));
 	return list;
@@ -158,11 +162,11 @@ static json_t *routers_json(const struct cabling_view *view)
 
 	for (int64_t i = 0; i < c->n_routers; i++)
 		json_array_append_new(
-		        list, json_pack("{s:s, s:f, s:f}", "router",
-		                        ROUTER_NAME(view->net,
-		                                    c->router[i].router),
-		                        "in", c->router[i].in, "out",
-		                        c->router[i].out));
+		        list,
+		        json_pack("{s:s, s:f, s:f}", "router",
+		                  ROUTER_NAME(view->net, c->router[i].router),
+		                  "in", c->router[i].in, "out",
+		                  c->router[i].out));
 	return list;
 }
 
@@ -190,10 +194,10 @@ static json_t *odds_json(const struct cpl_measured *m)
 
 	for (int i = 0; i < m->n_odds; i++)
 		json_array_append_new(
-		        list,
-		        json_pack("{s:s, s:s, s:i, s:i}", "from", m->odd[i].from,
-		                  "to", m->odd[i].to, "counted",
-		                  m->odd[i].counted, "cables", m->odd[i].cables));
+		        list, json_pack("{s:s, s:s, s:i, s:i}", "from",
+		                        m->odd[i].from, "to", m->odd[i].to,
+		                        "counted", m->odd[i].counted, "cables",
+		                        m->odd[i].cables));
 	return list;
 }
 
@@ -203,7 +207,8 @@ json_t *cabling_json(const struct cabling_view *view)
 	json_t *root = json_pack(
 	        "{s:b, s:I, s:o, s:o, s:o}", "differs", cabling_differs(view),
 	        "judged", (json_int_t)c->judged, "routers", routers_json(view),
-	        "exchanged", swaps_json(view), "odd", odds_json(view->measured));
+	        "exchanged", swaps_json(view), "odd",
+	        odds_json(view->measured));
 
 	if (root && view->job >= 0)
 		json_object_update_new(

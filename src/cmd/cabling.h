@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What measurements say of the network file's cabling, for people and programs. */
+/* What measurements say of the network file's cabling, for people and programs.
+ */
 #ifndef CPL_CMD_CABLING_H
 #define CPL_CMD_CABLING_H
 

@@ -78,6 +78,7 @@ END
 # routes, the same lids as before where it can
 simulate() {
 	stop_simulation
+	# shellcheck disable=SC2046 # words
 	awk $(printf -- '-v %s ' "$@" none=1) -f fabric.awk >fabric.txt
 	rm -f console
 	mkfifo console
@@ -184,16 +185,16 @@ count_flows() {
 		}' flows >"$3"
 }
 # run_job [OPTION...]: the job alone, counters before and after it; as a busy machine
-# cannot keep time, two seconds lie between them, whenever they were read (see "read")
+# cannot keep time, two seconds lie between them, whenever they were read
 run_job() {
 	trace
 	count_flows 1000000000 0 before
 	count_flows 1000000000 2 after
 	rm -f kept
 	command_file before
-	on_fabric python3 "$links" perfquery --keep kept "$@" >read 2>err || diag "$(cat err)"
+	on_fabric python3 "$links" perfquery --keep kept "$@" >raw 2>err || diag "$(cat err)"
 	command_file after
-	on_fabric python3 "$links" perfquery --keep kept "$@" >read 2>err || diag "$(cat err)"
+	on_fabric python3 "$links" perfquery --keep kept "$@" >raw 2>err || diag "$(cat err)"
 	awk -F, -v OFS=, 'NR > 1 {
 		$1 = ""
 		match($0, /,[0-9]+$/)
@@ -202,7 +203,7 @@ run_job() {
 		seen[key] = 1
 		next
 	}
-	{ print }' read >counted
+	{ print }' raw >counted
 }
 status() {
 	"$commplace" status --network net.json --measured counted "$@"
@@ -231,7 +232,7 @@ for net in tree net; do
 		"cabling  as the network file has it: 12 routers pass on what they get" \
 		"$net: cables are where they should be"
 done
-is "$("$commplace" status --network net.json --measured read --json |
+is "$("$commplace" status --network net.json --measured raw --json |
 	jq -c '[.measured | .links, .left_out]')" "[384,0]" "what was read, with its times"
 status --json >status.json
 is "$(jq -c '[.measured | .links, .left_out, .cabling.differs, .cabling.judged,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Cables that are not where the network file has them, of flows that are known. */
+/* Cables that are not where the network file has them, of flows that are known.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +16,14 @@
 #include "network_text.h"
 #include "number.h"
 
-/* 4 leaves (0 to 3) with 3 nodes each, and 3 spines (4 to 6), a link between each two,
- * but between leaf 0 and spine 4 two. */
+/* 4 leaves (0 to 3) with 3 nodes each, and 3 spines (4 to 6), a link between
+ * each two, but between leaf 0 and spine 4 two. */
 #define LEAVES 4
 #define SPINES 3
 #define HOSTS 3
 static const char graph[] =
-        "{\"format\": \"commplace-network\", \"version\": 1, \"type\": \"graph\", "
+        "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+        "\"graph\", "
         "\"routers\": 7, \"node_routers\": 4, \"nodes_per_router\": 3, "
         "\"nodes\": \"n[0-11]\", "
         "\"bandwidth\": {\"link\": 1e9, \"injection\": 1e9}, \"links\": "
@@ -40,8 +42,8 @@ static const struct flow flows[] = {
         {7, 11, 4, 2e8}, {3, 5, 0, 4e8},
 };
 
-/* The cables of leaf[0] to spine[0] and of leaf[1] to spine[1] are exchanged; or those
- * of two nodes. */
+/* The cables of leaf[0] to spine[0] and of leaf[1] to spine[1] are exchanged;
+ * or those of two nodes. */
 struct wiring {
 	int leaf[2], spine[2];
 	int node[2];
@@ -135,7 +137,8 @@ static void check(struct bench *b, const struct wiring *w, bool job)
 
 	send_flows(b, w, 0.5);
 	for (int64_t i = 0; i < n; i++)
-		b->measured.rate[i] = (struct cpl_times_rate){i, b->load.link[i]};
+		b->measured.rate[i] =
+		        (struct cpl_times_rate){i, b->load.link[i]};
 	b->measured.n = n;
 	send_flows(b, &right, 1);
 	cpl_cabling_free(&b->cabling);
@@ -185,8 +188,10 @@ static void test_right(void **state)
 static void test_exchanged(void **state)
 {
 	static const struct wiring row[] = {
-	        {{0, 1}, {5, 6}, {-1, -1}}, {{1, 2}, {4, 5}, {-1, -1}},
-	        {{1, 3}, {5, 6}, {-1, -1}}, {{2, 1}, {5, 6}, {-1, -1}},
+	        {{0, 1}, {5, 6}, {-1, -1}},
+	        {{1, 2}, {4, 5}, {-1, -1}},
+	        {{1, 3}, {5, 6}, {-1, -1}},
+	        {{2, 1}, {5, 6}, {-1, -1}},
 	};
 	struct bench *b = *state;
 
@@ -278,8 +283,8 @@ static void test_rerouted(void **state)
 		              2.5e8, 1);
 }
 
-/* Routers are not judged by a part of their links; a job that sends nothing tells
- * nothing; what switches say among themselves is nothing. */
+/* Routers are not judged by a part of their links; a job that sends nothing
+ * tells nothing; what switches say among themselves is nothing. */
 static void test_little(void **state)
 {
 	struct bench *b = *state;
@@ -294,7 +299,8 @@ static void test_little(void **state)
 	assert_int_equal(b->cabling.judged, LEAVES + SPINES - 2);
 	assert_int_equal(b->cabling.n_routers, 0);
 	for (int64_t i = 0; i < b->measured.n; i++)
-		b->measured.rate[i] = (struct cpl_times_rate){i, 1000.0 * (i % 7)};
+		b->measured.rate[i] =
+		        (struct cpl_times_rate){i, 1000.0 * (i % 7)};
 	cpl_cabling_free(&b->cabling);
 	for (int64_t i = b->net->n_links; i < b->measured.n; i++)
 		b->measured.rate[i].rate = 0;
@@ -338,7 +344,8 @@ static void test_memory(void **state)
 	assert_true(b->cabling.n_swaps >= 1);
 }
 
-#define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH_BENCH(test)                                                       \
+	cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {

@@ -18,8 +18,8 @@ struct cabling_pair {
 struct cabling_work {
 	struct cpl_cabling *out;
 	const struct cpl_network *net;
-	int64_t n;     /* links between routers and of nodes */
-	double *rate;  /* [n] as measured; < 0: it was not */
+	int64_t n;         /* links between routers and of nodes */
+	double *rate;      /* [n] as measured; < 0: it was not */
 	double *in, *give; /* [n_routers]; NAN: a link was not measured */
 	double *widest;    /* [n_routers] bytes/s of its widest link */
 	double *excess;    /* [n_routers] in - give where they differ, else 0 */
@@ -52,7 +52,8 @@ static int router_at(const struct cpl_network *net, int64_t link, bool to)
 	return net->port_router[cable % cables];
 }
 
-static int fill_rates(struct cabling_work *w, const struct cpl_measured *measured,
+static int fill_rates(struct cabling_work *w,
+                      const struct cpl_measured *measured,
                       struct cpl_error *err)
 {
 	size_t routers = (size_t)w->net->n_routers;
@@ -69,12 +70,13 @@ static int fill_rates(struct cabling_work *w, const struct cpl_measured *measure
 		w->rate[i] = -1;
 	for (int64_t i = 0; i < measured->n; i++)
 		if (measured->rate[i].link < w->n)
-			w->rate[measured->rate[i].link] = measured->rate[i].rate;
+			w->rate[measured->rate[i].link] =
+			        measured->rate[i].rate;
 	return 0;
 }
 
-static void note_rate(struct cabling_work *w, double *sum, int router, int64_t link,
-                      double rate)
+static void note_rate(struct cabling_work *w, double *sum, int router,
+                      int64_t link, double rate)
 {
 	double bandwidth = cpl_times_bandwidth(w->net, link);
 
@@ -143,14 +145,15 @@ static int judge_routers(struct cabling_work *w, struct cpl_error *err)
 }
 
 /* Is what a router gets too much what it would get less of x, and more of y? */
-static bool is_explained(const struct cabling_work *w, int router, double x, double y)
+static bool is_explained(const struct cabling_work *w, int router, double x,
+                         double y)
 {
 	double excess = w->excess[router];
 	double most = fmax(fmax(x, y), fabs(excess));
 
-	return fabs(x - y - excess) <= fmax(CPL_CABLING_SLACK * most,
-	                                    CPL_MEASURED_LEAST *
-	                                            w->widest[router]);
+	return fabs(x - y - excess) <=
+	       fmax(CPL_CABLING_SLACK * most,
+	            CPL_MEASURED_LEAST * w->widest[router]);
 }
 
 /* The link back, the same one of parallel links; -1: there is none. */
@@ -169,7 +172,8 @@ static int64_t back_of(const struct cpl_network *net, int64_t link)
 }
 
 /* The links to the routers that differ most. -1 with err: memory. */
-static int find_pairs(struct cabling_work *w, int64_t n_routers, struct cpl_error *err)
+static int find_pairs(struct cabling_work *w, int64_t n_routers,
+                      struct cpl_error *err)
 {
 	const struct cpl_cabling_router *router = w->out->router;
 
@@ -230,13 +234,14 @@ static bool is_known(const struct cabling_work *w, struct cabling_pair x,
 	return false;
 }
 
-/* Cables to a router that gets more than it gives, and to one that gives as much
- * more. */
+/* Cables to a router that gets more than it gives, and to one that gives as
+ * much more. */
 static int look_for_swaps(struct cabling_work *w, struct cpl_error *err)
 {
 	struct cpl_cabling *out = w->out;
 
-	if (find_pairs(w, out->n_routers < LOOKED_AT ? out->n_routers : LOOKED_AT,
+	if (find_pairs(w,
+	               out->n_routers < LOOKED_AT ? out->n_routers : LOOKED_AT,
 	               err))
 		return -1;
 	for (int64_t i = 0; i < w->n_pairs; i++)
@@ -254,11 +259,13 @@ static int look_for_swaps(struct cabling_work *w, struct cpl_error *err)
 	return 0;
 }
 
-/* What the job sends over what it is predicted to, by the links from all nodes, so that
- * it is no matter which of them it is on; where these were not measured, by all. */
+/* What the job sends over what it is predicted to, by the links from all nodes,
+ * so that it is no matter which of them it is on; where these were not
+ * measured, by all. */
 static double scale_of(const struct cabling_work *w, const struct cpl_load *own)
 {
-	int64_t from = w->net->n_links, to = from + cpl_network_port_cables(w->net);
+	int64_t from = w->net->n_links,
+	        to = from + cpl_network_port_cables(w->net);
 	double measured = 0, predicted = 0;
 
 	for (int pass = 0; pass < 2 && predicted <= 0; pass++) {
@@ -314,7 +321,8 @@ static int judge_links(struct cabling_work *w, const struct cpl_load *own,
 	return 0;
 }
 
-int cpl_cabling_check(struct cpl_cabling *out, const struct cpl_measured *measured,
+int cpl_cabling_check(struct cpl_cabling *out,
+                      const struct cpl_measured *measured,
                       const struct cpl_network *net, const struct cpl_load *own,
                       struct cpl_error *err)
 {
