@@ -27,6 +27,7 @@ commplace_SOURCES += src/cmd/interleave.c
 commplace_SOURCES += src/cmd/learn.c
 commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/map_frameworks.c src/cmd/map_output.c src/cmd/map_repair.c src/cmd/plot/matrix.c
 commplace_SOURCES += src/cmd/network.c src/cmd/network_against.c src/cmd/network_against.h src/cmd/network_links.c src/cmd/network_links.h
+commplace_SOURCES += src/cmd/cabling.c src/cmd/cabling.h
 commplace_SOURCES += src/cmd/network_cost.c src/cmd/network_cost.h
 commplace_SOURCES += src/cmd/place.c src/cmd/place.h src/cmd/place_report.c
 commplace_SOURCES += src/cmd/predict_time.c

@@ -340,4 +340,39 @@ for mode in 755 711; do
 		"pages and states where records' folder is $mode"
 	is "$(modes metrics.prom)" 644 "metrics, which name no job"
 done
+chmod 755 state/running
+
+# What measurements say of cables: of a job that is alone, n0 sends to n2; then n1 does;
+# then a switch keeps something for itself.
+carried() { # LINK=RATE...
+	echo time,from,to,bytes_per_second
+	local link
+	for link in 0,1 1,0 n{0,1,2,3}, ,n{0,1,2,3}; do
+		echo "1795254000,$link,$(printf '%s\n' "$@" 0 | sed -n "s/^$link=//p; \$p" |
+			head -n 1)"
+	done
+}
+rm -f state/running/19.json
+carried n0,=400 0,1=400 ,n2=400 >links.csv
+has "$("$commplace" status --measured links.csv)" \
+	"^cabling  as the network file has it: 2 routers pass on what they get$" \
+	"cables as in the file"
+has "$("$commplace" status --measured links.csv)" \
+	"^         job 17, if it is alone, loads 10 links as predicted$" "and links"
+carried n1,=400 0,1=400 ,n2=400 >links.csv
+has "$("$commplace" status --measured links.csv)" "^cabling  not as the network" "a host's is not"
+is "$("$commplace" status --measured links.csv --json | jq -c '.measured.cabling |
+	[.differs, .routers, .exchanged, .odd, .job, .compared]')" \
+	"[true,[],[],[],17,10]" "which sums of routers do not tell"
+has "$("$commplace" status --measured links.csv)" "^         n1 to router 0: 400 B/s measured, 0 B/s predicted" \
+	"but the job"
+carried n0,=400 0,1=400 ,n2=100 >links.csv
+has "$("$commplace" status --measured links.csv)" "^         router 1 gets 400 B/s and passes on 100 B/s" \
+	"a router's sums"
+carried >links.csv
+has "$("$commplace" status --measured links.csv)" "^         job 17 sends nothing" "a job that waits"
+sed 's/"job": 17/"job": 19/' state/running/17.json >state/running/19.json
+unlike "$("$commplace" status --measured links.csv)" "if it is alone" "two jobs are not alone"
+sed -n '1p; /,n/p' links.csv >few.csv
+has "$("$commplace" status --measured few.csv)" "^cabling  not known: of no router" "too little is measured"
 done_testing

@@ -151,6 +151,7 @@ static void clerk_free(struct clerk *clerk)
 	engine_snapshot_drop(clerk->staged);
 	engine_snapshot_drop(clerk->measuring);
 	engine_measured_free(clerk->measured);
+	free(clerk->measure_failed);
 	free(clerk->last_network);
 	free(clerk->last_model);
 	free(clerk->last_trial);
