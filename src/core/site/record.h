@@ -107,6 +107,11 @@ struct cpl_record {
 	int64_t n_background; /* running jobs counted as background */
 	int64_t *background;  /* their ids */
 	char *measured; /* what was measured besides, in words; NULL: nothing */
+	/* Of a job that runs without a profile (Unknown): bytes/s that each of its
+	 * nodes is taken to send to the others from its start on, those last
+	 * measured, and when it ended (seconds since 1970); else 0. */
+	double volume, measured_volume;
+	int64_t ended;
 	/* The job's run as its profile has it: what the running jobs send in
 	 * that time is its background; 0: no times, their whole runs are. */
 	double run_seconds;

@@ -218,8 +218,9 @@ int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
 	        .host = list.name,
 	        .n_hosts = list.count,
 	};
+	job->volume = record->volume;
 	/* Without a layout it is not known where the ranks run. */
-	if (record->ranks) {
+	if (record->ranks && !(record->volume > 0)) {
 		job->signature = record->profile;
 		job->own = record->own_profile;
 		job->uid = record->uid;
