@@ -192,12 +192,12 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
                                          const char *shown_as, bool *ended,
                                          struct cpl_error *err);
 
-/* Call take() with each record of an ended job, in no order; those that cannot be
- * read are counted. -1 with err: the folder cannot be read. */
-int cpl_record_each_ended(const char *state_dir,
-                          void (*take)(void *arg,
-                                       const struct cpl_record *record),
-                          void *arg, int64_t *skipped, struct cpl_error *err);
+/* Call take() with each record of a running or of an ended job, in no order; those
+ * that cannot be read are counted. Folders that are not in a state directory yet
+ * hold none. -1 with err: it cannot be read. */
+int cpl_record_each(const char *state_dir, bool ended,
+                    void (*take)(void *arg, const struct cpl_record *record),
+                    void *arg, int64_t *skipped, struct cpl_error *err);
 
 /*
  * The job of a record for the traffic model, an observed one on the hosts of

@@ -8,7 +8,8 @@
  *
  * hosts are in rank order. rank_to_host is optional (ranks laid out by a
  * mapping); without it rank r runs on hosts[r / ranks_per_node]. Jobs without
- * "signature" only occupy their hosts.
+ * "signature" only occupy their hosts, unless a "volume" says how many bytes per
+ * second each of these sends to the others.
  */
 #ifndef CPL_SITE_STATE_H
 #define CPL_SITE_STATE_H
