@@ -158,7 +158,7 @@ static double rank_names(struct list *list)
 	return sum;
 }
 
-static double part_of(const struct unrecorded *job, double sum)
+static double fraction(const struct unrecorded *job, double sum)
 {
 	return sum > 0 ? job->worth / sum : 0;
 }
@@ -176,7 +176,7 @@ static int print_json(const struct cmd *self, const struct list *list,
 		        (json_int_t)job->measured, "most_nodes",
 		        job->most_nodes, "node_seconds", job->node_seconds,
 		        "volume", volume_of(job, 0), "worth",
-		        part_of(job, sum));
+		        fraction(job, sum));
 
 		if (!row || json_array_append_new(jobs, row)) {
 			json_decref(jobs);
@@ -213,7 +213,7 @@ static int print_text(const struct list *list, double sum)
 		              job->volume_seconds > 0
 		                      ? CMD_BYTES(volume_of(job, 0))
 		                      : "-",
-		              100 * part_of(job, sum));
+		              100 * fraction(job, sum));
 	}
 	rc = cmd_table_print(table);
 	if (lines < list->n)

@@ -231,8 +231,6 @@ static void test_messages(void **state)
 	        {"UnknownVolume=1e9",
 	         "c.conf:1: UnknownVolume=1e9 is no volume; use known, or "
 	         "bytes per second from 1 to 1000000000000000"},
-	        {"Partition=a Unknown=off",
-	         "c.conf:1: unknown key Unknown in a Partition line"},
 	        {"TrialStop=maybe",
 	         "c.conf:1: TrialStop=maybe is not known; use no or yes"},
 	        {"Match QOS=a OrderReaches=maybe",

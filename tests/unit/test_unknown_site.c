@@ -332,6 +332,42 @@ static void test_measured(void **state)
 	cpl_load_free(&own);
 }
 
+/* Where nothing is known of any job a share tells, and so it does of the next run of
+ * one that was silent. */
+static void test_first(void **state)
+{
+	char line[256];
+
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	snprintf(line, sizeof(line),
+	         "Unknown=measured MeasuredLinks=%s/links.csv", dir);
+	load(line);
+	run(1, "a", 0, 8);
+	run(2, "silent", 8, 8);
+	assert_true(volume(1) == 1 && volume(2) == 1);
+	long_ago(1);
+	long_ago(2);
+	rates();
+	sent[0] = (struct measure_of){0, 8, 80};
+	sent[1] = (struct measure_of){8, 8, 0};
+	measure(NULL);
+	check_sends(0, 8, 80);
+	cpl_engine_end(engine, 2);
+	run(3, "silent", 8, 8);
+	assert_true(volume(3) == 1);
+	cpl_engine_end(engine, 1);
+	long_ago(3);
+	/* They had ended when it was taken. */
+	for (int i = 0; i < engine->ledger.rest.n_gone; i++)
+		engine->ledger.rest.gone[i].ended -= 10;
+	sent[1].volume = 40;
+	sent[0].volume = 0;
+	measure(NULL);
+	check_sends(8, 8, 40);
+}
+
 /* Too old: by their volumes, as if nothing had been measured. */
 static void test_grows_old(void **state)
 {
@@ -385,7 +421,7 @@ int main(void)
 	        IN_ENGINE(test_off),      IN_ENGINE(test_uniform),
 	        IN_ENGINE(test_switched), IN_ENGINE(test_as_known),
 	        IN_ENGINE(test_restart),  IN_ENGINE(test_measured),
-	        IN_ENGINE(test_grows_old),
+	        IN_ENGINE(test_first),    IN_ENGINE(test_grows_old),
 	        IN_ENGINE(test_uniform_beside_links),
 	};
 

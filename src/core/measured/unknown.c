@@ -8,6 +8,10 @@
 /* Rounds in which volumes are fitted to links, where nodes' cables were not
  * measured; each brings them closer, the first few most of the way. */
 #define ROUNDS 30
+/* And of links of jobs that are looked at in these, since somebody may wait: some
+ * 10 ms; but for so many rounds in any case. */
+#define VISITS 1000000
+#define LEAST_ROUNDS 4
 #define NOT_MEASURED -1.0
 
 /* To which other node, counted from each, the i-th of so many messages goes: one
@@ -177,16 +181,33 @@ static void come_closer(struct sharing *s, int j)
 		s->scale[j] *= share / sent;
 }
 
-/* How much each job sends. */
-static void fit(struct sharing *s)
+/* In how many rounds volumes are fitted; 0: all are known. */
+static int rounds_of(const struct sharing *s)
 {
+	int64_t links = 1, rounds;
 	bool all = true;
 
 	for (int j = 0; j < s->n; j++) {
-		fix(s, j);
+		links += s->job[j].as->n_links;
 		all = all && s->fixed[j];
 	}
-	for (int round = 0; round < ROUNDS && !all; round++) {
+	rounds = VISITS / links;
+	if (all)
+		return 0;
+	return rounds < LEAST_ROUNDS ? LEAST_ROUNDS
+	       : rounds > ROUNDS     ? ROUNDS
+	                             : (int)rounds;
+}
+
+/* How much each job sends. */
+static void fit(struct sharing *s)
+{
+	int rounds;
+
+	for (int j = 0; j < s->n; j++)
+		fix(s, j);
+	rounds = rounds_of(s);
+	for (int round = 0; round < rounds; round++) {
 		sum_up(s);
 		for (int j = 0; j < s->n; j++)
 			if (!s->fixed[j])

@@ -4,7 +4,6 @@
  * sends as much to each other node of the job, and how much of what was measured
  * each of them sent.
  */
-/* Tests: test_unknown. */
 #ifndef CPL_MEASURED_UNKNOWN_H
 #define CPL_MEASURED_UNKNOWN_H
 
@@ -46,7 +45,7 @@ struct cpl_unknown {
  * its nodes, where these were measured, else by what fits all links best; then
  * each link by these. *left is what goes over links that none of them is on, as a
  * rest. Where a link was not measured, the pattern tells what is on it. 0, or -1
- * with err (memory), and nothing to free. O(links + links of the jobs), some 30 times
+ * with err (memory), and nothing to free. O(links + links of the jobs), up to 30 times
  * the latter where cables of nodes were not measured.
  */
 int cpl_unknown_share(struct cpl_unknown *job, int n,

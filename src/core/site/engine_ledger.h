@@ -168,9 +168,6 @@ int engine_rest_put(struct ledger *ledger, struct cpl_error *err);
 void engine_rest_gone(struct ledger *ledger, struct running *job);
 /* The network is another one. */
 void engine_rest_forget(struct ledger *ledger);
-/* Which part of a sample's time a job has run. */
-double engine_rest_part(const struct cpl_measured *links, double began,
-                        double ended);
 
 /* engine_unknown.c: jobs that run without a signature. What they are taken to send
  * goes by what is known when they start, and is on their records: decisions can be

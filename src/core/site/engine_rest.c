@@ -97,18 +97,6 @@ void engine_rest_gone(struct ledger *ledger, struct running *job)
 	job->load = NULL;
 }
 
-double engine_rest_part(const struct cpl_measured *links, double began,
-                        double ended)
-{
-	double from = began > links->since ? began : links->since;
-	double to = ended < links->time ? ended : links->time;
-
-	if (links->since < links->time)
-		return to > from ? (to - from) / (links->time - links->since)
-		                 : 0;
-	return began <= links->time && links->time <= ended;
-}
-
 static void add_load(struct cpl_load *own, const struct cpl_job_load *load,
                      double part)
 {
@@ -133,14 +121,14 @@ static int predict(const struct ledger *ledger, struct cpl_load *own,
 		if (job->load && job->load->counted &&
 		    !engine_unknown_shared(ledger, job))
 			add_load(own, job->load,
-			         engine_rest_part(links,
+			         cpl_measured_coverage(links,
 			                          (double)job->record->time,
 			                          links->time));
 	}
 	for (int i = 0; i < rest->n_gone; i++)
 		if (!rest->gone[i].unknown)
 			add_load(own, rest->gone[i].load,
-			         engine_rest_part(links,
+			         cpl_measured_coverage(links,
 			                          (double)rest->gone[i].began,
 			                          (double)rest->gone[i].ended));
 	return 0;

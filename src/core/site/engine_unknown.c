@@ -14,6 +14,8 @@
 /* Rows of a job's traffic that are looked at for its volume: a part of a large one
  * tells as much as is needed here, and no start waits for all of it. */
 #define ROWS 4096
+/* Bytes/s: nothing, but for a pattern. */
+#define LEAST 1
 
 static enum cpl_unknown_mode mode_of(const struct ledger *ledger)
 {
@@ -128,7 +130,10 @@ double engine_unknown_volume(struct ledger *ledger,
 		volume = mean_of_measured(ledger);
 	if (volume < 0 && ledger->snapshot->config->unknown_volume)
 		volume = (double)ledger->snapshot->config->unknown_volume;
-	return volume < 0 ? mean_of_known(ledger) : volume;
+	if (volume < 0)
+		volume = mean_of_known(ledger);
+	/* Of no volume there would be no pattern to share samples by. */
+	return mode == CPL_UNKNOWN_MEASURED && volume < LEAST ? LEAST : volume;
 }
 
 bool engine_unknown_wanted(const struct ledger *ledger)
@@ -180,7 +185,7 @@ int engine_unknown_forget(struct ledger *ledger, struct cpl_error *err)
 }
 
 /* What the sample says of the jobs, taken up. -1 with err. */
-static int take(struct ledger *ledger, struct cpl_unknown *unknown,
+static int adopt_shares(struct ledger *ledger, struct cpl_unknown *unknown,
                 struct running **job, int n, struct cpl_error *err)
 {
 	int rc = 0;
@@ -232,7 +237,7 @@ int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
 		unknown[n++] = (struct cpl_unknown){
 		        .as = one->load,
 		        .volume = one->volume,
-		        .part = engine_rest_part(links,
+		        .part = cpl_measured_coverage(links,
 		                                 (double)one->record->time,
 		                                 links->time)};
 	}
@@ -243,7 +248,7 @@ int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
 			unknown[n++] = (struct cpl_unknown){
 			        .as = gone->load,
 			        .volume = 1,
-			        .part = engine_rest_part(
+			        .part = cpl_measured_coverage(
 			                links, (double)gone->began,
 			                (double)gone->ended)};
 	}
@@ -252,7 +257,7 @@ int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
 		goto out;
 	free(*rest);
 	*rest = left;
-	rc = take(ledger, unknown, job, n, err);
+	rc = adopt_shares(ledger, unknown, job, n, err);
 out:
 	free(unknown);
 	free(job);
