@@ -232,25 +232,24 @@ static bool is_told(const struct sharing *s, int j)
 static int make_load(const struct sharing *s, int j, struct cpl_error *err)
 {
 	struct cpl_unknown *job = &s->job[j];
-	struct cpl_times_rate *rate = malloc(
-	        ((size_t)job->as->n_links + 1) * sizeof(*rate));
-	int64_t n = 0;
+	size_t size = sizeof(*job->load) +
+	              (size_t)job->as->n_links * sizeof(*job->load->on);
 
-	if (!rate)
+	job->load = malloc(size);
+	if (!job->load)
 		return cpl_fail_memory(err);
+	*job->load = (struct cpl_job_load){.period = 1,
+	                                   .n_links = job->as->n_links};
 	for (int i = 0; i < job->as->n_links; i++) {
 		int link = job->as->on[i].link;
 		double bytes = s->scale[j] * rate_of(job, i);
 
 		if (is_measured(s, job, i) && s->model[link] > 0)
 			bytes *= s->rest[link] / s->model[link];
-		if (bytes > 0)
-			rate[n++] = (struct cpl_times_rate){
-			        .link = link, .rate = bytes / job->part};
+		job->load->on[i] = (struct cpl_job_link){
+		        .bytes = bytes / job->part, .link = link};
 	}
-	job->load = cpl_job_load_of_rates(rate, n, err);
-	free(rate);
-	return job->load ? 0 : -1;
+	return 0;
 }
 
 /* What no unknown job has. */

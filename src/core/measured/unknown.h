@@ -34,8 +34,9 @@ struct cpl_unknown {
 	const struct cpl_job_load *as;
 	double volume; /* in: that one, bytes/s of a node; out: as measured */
 	double part;   /* of the sample's time that it ran, 0 .. 1 */
-	/* Out: what it sends, its id to be set, to be freed by the caller. NULL:
-	 * the sample does not tell, and volume is as it was. */
+	/* Out: what it sends, in a period of a second on the links of `as` one by
+	 * one, its id to be set, to be freed by the caller. NULL: the sample does
+	 * not tell, and volume is as it was. */
 	struct cpl_job_load *load;
 };
 

@@ -37,7 +37,7 @@ struct running {
 	 * is taken to send; 0: nothing is. */
 	double volume;
 	/* Not NULL: `load` is its share of what was measured, and this, which
-	 * is in no scene, the one by volume. */
+	 * is in no scene, the one by volume; both have the same links. */
 	struct cpl_job_load *shape;
 	double sends; /* bytes/s between its nodes by its profile, or 0 */
 	struct step_order step;    /* the last one; no ranks: none */
@@ -185,10 +185,11 @@ void engine_unknown_note_known(struct running *job);
 /* Does the job stand with its share of what is measured, once that is known? */
 bool engine_unknown_shared(const struct ledger *ledger,
                            const struct running *job);
-/* They stand by their volumes again. -1 with err (memory). O(their links). */
-int engine_unknown_forget(struct ledger *ledger, struct cpl_error *err);
+/* They stand by their volumes again. O(links of all jobs). */
+void engine_unknown_forget(struct ledger *ledger);
 /* The newest sample's rest is shared among them; *rest is what is left. -1 with
- * err: memory. As cpl_unknown_share. */
+ * err: memory, and they stand by their volumes. As cpl_unknown_share, besides the
+ * links of all jobs. */
 int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
                          struct cpl_error *err);
 

@@ -86,6 +86,7 @@ void engine_rest_gone(struct ledger *ledger, struct running *job)
 		return;
 	cpl_scene_remove(&ledger->scene, job->load);
 	ledger->state++;
+	/* As it stood by its volume: a sample to come has to do with that. */
 	if (job->shape) {
 		free(job->load);
 		job->load = job->shape;
@@ -199,8 +200,7 @@ int engine_rest_put(struct ledger *ledger, struct cpl_error *err)
 	if (!rest->sample)
 		return 0;
 	if (is_old(ledger)) {
-		if (engine_unknown_forget(ledger, err))
-			return -1;
+		engine_unknown_forget(ledger);
 		drop_load(ledger);
 		engine_measured_free(rest->sample);
 		rest->sample = NULL;

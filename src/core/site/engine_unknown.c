@@ -148,67 +148,59 @@ bool engine_unknown_shared(const struct ledger *ledger,
 	       mode_of(ledger) == CPL_UNKNOWN_MEASURED;
 }
 
-/* The job's load is another one; it counts as the one before it did. -1 with
- * err. */
-static int set_load(struct ledger *ledger, struct running *job,
-                    struct cpl_job_load *load, struct cpl_error *err)
+/* The load of a job, which may be in the scene, and another one of the same links
+ * change places: of the bytes alone. */
+static void swap_bytes(struct cpl_job_load *a, struct cpl_job_load *b)
 {
-	bool counted = job->load->counted;
+	for (int i = 0; i < a->n_links; i++) {
+		double bytes = a->on[i].bytes;
 
-	if (counted)
-		cpl_scene_remove(&ledger->scene, job->load);
-	job->load = load;
-	load->id = job->id;
-	ledger->state++;
-	if (!counted || !cpl_scene_add(&ledger->scene, load, err))
-		return 0;
-	job->load = NULL;
-	job->load_made = ledger->settled = false;
-	return -1;
+		a->on[i].bytes = b->on[i].bytes;
+		b->on[i].bytes = bytes;
+	}
 }
 
-int engine_unknown_forget(struct ledger *ledger, struct cpl_error *err)
+/* They stand by their volumes again; the scene is not told yet. */
+static void forget_shares(struct ledger *ledger)
 {
-	int rc = 0;
-
 	for (int i = 0; i < ledger->n_running; i++) {
 		struct running *job = &ledger->running[i];
-		struct cpl_job_load *share = job->load, *shape = job->shape;
 
-		if (!shape)
-			continue;
+		if (job->shape)
+			swap_bytes(job->load, job->shape);
+		free(job->shape);
 		job->shape = NULL;
-		rc |= set_load(ledger, job, shape, err);
-		free(share);
 	}
-	return rc;
 }
 
-/* What the sample says of the jobs, taken up. -1 with err. */
-static int adopt_shares(struct ledger *ledger, struct cpl_unknown *unknown,
-                struct running **job, int n, struct cpl_error *err)
+static void scene_changed(struct ledger *ledger)
 {
-	int rc = 0;
+	cpl_scene_changed(&ledger->scene);
+	ledger->state++;
+}
 
+void engine_unknown_forget(struct ledger *ledger)
+{
+	forget_shares(ledger);
+	scene_changed(ledger);
+}
+
+/* What the sample says of the jobs, taken up. */
+static void adopt_shares(struct ledger *ledger, struct cpl_unknown *unknown,
+                         struct running **job, int n)
+{
 	for (int i = 0; i < n; i++) {
-		struct cpl_job_load *shape;
-
 		if (!unknown[i].load)
 			continue;
-		if (!job[i] || rc) {
+		if (!job[i]) {
 			free(unknown[i].load);
 			continue;
 		}
-		shape = job[i]->load;
 		job[i]->record->measured_volume = unknown[i].volume;
 		keep_volume(ledger, job[i]->record);
-		rc = set_load(ledger, job[i], unknown[i].load, err);
-		if (rc)
-			free(shape);
-		else
-			job[i]->shape = shape;
+		job[i]->shape = unknown[i].load;
+		swap_bytes(job[i]->load, job[i]->shape);
 	}
-	return rc;
 }
 
 int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
@@ -225,8 +217,7 @@ int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	if (engine_unknown_forget(ledger, err))
-		goto out;
+	forget_shares(ledger);
 	for (int i = 0; i < ledger->n_running; i++) {
 		struct running *one = &ledger->running[i];
 
@@ -257,8 +248,10 @@ int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
 		goto out;
 	free(*rest);
 	*rest = left;
-	rc = adopt_shares(ledger, unknown, job, n, err);
+	adopt_shares(ledger, unknown, job, n);
+	rc = 0;
 out:
+	scene_changed(ledger);
 	free(unknown);
 	free(job);
 	return rc;
