@@ -39,7 +39,7 @@ commplace_SOURCES += src/cmd/run_events.c src/cmd/run_events.h
 commplace_SOURCES += src/cmd/segment.c
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_flags.c src/cmd/signature_keep.c src/cmd/signature_phases.c src/cmd/signature_predict.c src/cmd/signature_rights.c src/cmd/signature_show.c src/cmd/signature_store.c src/cmd/plot/signature.c
 commplace_SOURCES += src/cmd/simulate.c src/cmd/simulate.h src/cmd/simulate_report.c src/cmd/simulate_timeline.c src/cmd/plot/timeline.c
-commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c src/cmd/status_tree.c
+commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c src/cmd/status_tree.c src/cmd/status_unrecorded.c
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
 
 # What --help prints, and the man pages and completions have of it, see doc.mk.

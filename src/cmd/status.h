@@ -125,6 +125,11 @@ void status_write_metrics(const struct status *s, FILE *out);
 int status_print_tree(const struct cmd *self, const char *state_dir,
                       const char *path, bool json);
 
+/* status_unrecorded.c: jobs without a signature, by what a recording of theirs is
+ * worth; an exit code. s: state_dir and now. */
+int status_print_unrecorded(const struct cmd *self, const struct status *s,
+                            bool json);
+
 /* What a running commplaced says of that path; NULL with err. */
 json_t *status_ask(const char *state_dir, const char *path,
                    struct cpl_error *err);

@@ -400,3 +400,15 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 		job->id = CPL_MEASURED_ID;
 	return job;
 }
+
+double cpl_measured_coverage(const struct cpl_measured *links, double began,
+                             double ended)
+{
+	double from = began > links->since ? began : links->since;
+	double to = ended < links->time ? ended : links->time;
+
+	if (links->since < links->time)
+		return to > from ? (to - from) / (links->time - links->since)
+		                 : 0;
+	return began <= links->time && links->time <= ended;
+}

@@ -26,8 +26,8 @@
  * was reset, or may have wrapped twice, and more than the link carries. The
  * first reason is kept.
  */
-/* Tests: measured names rows in test_measured; http io source in
- * test_measured_site. */
+/* Tests: measured names rows in test_measured; unknown in test_unknown; http io
+ * source in test_measured_site. */
 #ifndef CPL_MEASURED_MEASURED_H
 #define CPL_MEASURED_MEASURED_H
 
@@ -93,6 +93,10 @@ int cpl_measured_load(struct cpl_measured *out, const struct cpl_network *net,
 void cpl_measured_write(const struct cpl_measured *measured,
                         const struct cpl_network *net, FILE *out);
 void cpl_measured_free(struct cpl_measured *measured);
+
+/* In which part of the sample's time (seconds since 1970) a job ran, 0 .. 1. */
+double cpl_measured_coverage(const struct cpl_measured *links, double began,
+                             double ended);
 
 /* What a job of the background is called that stands for all that is not known:
  * before all others. */

@@ -5,3 +5,4 @@ site_sources += src/core/measured/measured.h src/core/measured/measured.c \
 site_sources += src/core/measured/source.h src/core/measured/source_internal.h \
 	src/core/measured/source.c src/core/measured/http.c \
 	src/core/measured/io.c
+site_sources += src/core/measured/unknown.h src/core/measured/unknown.c
