@@ -23,6 +23,7 @@
 
 #include "binding.h"
 #include "error.h"
+#include "interleave.h"
 #include "mapping.h"
 #include "network.h"
 #include "options.h"

@@ -800,6 +800,22 @@ class Binding(Object):
         return float(_call.binding_cost_packed(self._handle))
 
 
+class Turn(Object):
+    """When iterations of this job begin, so that jobs that share links send in each
+    other's pauses: `commplace interleave --env`. text: PERIOD:OFFSET in seconds;
+    None: of COMMPLACE_INTERLEAVE, and without it nothing waits."""
+
+    __slots__ = ()
+
+    def __init__(self, text: str | None = None) -> None:
+        self._held = Handle(_call.turn_new(
+            None if text is None else _library.text(text, "text")), _call.turn_free)
+
+    def wait(self) -> float:
+        """Wait until an iteration may begin; for how many seconds."""
+        return float(_call.turn_wait(self._handle))
+
+
 def bind(signature: Signature, ranks: Iterable[int], topology: str | None = None,
          algorithm: str = "treematch", *, cores_per_rank: int | None = None,
          cpus_per_rank: int | None = None) -> Binding:

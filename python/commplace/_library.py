@@ -87,6 +87,7 @@ mapping_rank_node:p:p mapping_is_default:b:p mapping_max_before:d:p
 mapping_max_after:d:p mapping_hop_bytes_before:d:p mapping_hop_bytes_after:d:p
 mapping_algorithm:s:i binding_make:p:ppisspe binding_free:v:p binding_cpus:p:pin
 binding_cost:d:p binding_cost_packed:d:p binding_algorithm:s:i
+turn_new:p:se turn_free:v:p turn_wait:d:p
 """
 
 

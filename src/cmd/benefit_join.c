@@ -183,8 +183,8 @@ int benefit_join(struct cpl_trial_jobs *jobs, struct benefit_sources *sources,
 	struct join join = {.err = err};
 	struct sacct sacct = {0};
 	int64_t since = INT64_MAX;
-	int rc = cpl_record_each_ended(state_dir, take_drawn, &join,
-	                               &sources->skipped, err);
+	int rc = cpl_record_each(state_dir, true, take_drawn, &join,
+	                         &sources->skipped, err);
 
 	sources->records = join.n;
 	if (join.failed)

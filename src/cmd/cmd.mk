@@ -27,6 +27,7 @@ commplace_SOURCES += src/cmd/interleave.c
 commplace_SOURCES += src/cmd/learn.c
 commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/map_frameworks.c src/cmd/map_output.c src/cmd/map_repair.c src/cmd/plot/matrix.c
 commplace_SOURCES += src/cmd/network.c src/cmd/network_against.c src/cmd/network_against.h src/cmd/network_links.c src/cmd/network_links.h
+commplace_SOURCES += src/cmd/cabling.c src/cmd/cabling.h
 commplace_SOURCES += src/cmd/network_cost.c src/cmd/network_cost.h
 commplace_SOURCES += src/cmd/place.c src/cmd/place.h src/cmd/place_report.c
 commplace_SOURCES += src/cmd/predict_time.c
@@ -38,7 +39,7 @@ commplace_SOURCES += src/cmd/run_events.c src/cmd/run_events.h
 commplace_SOURCES += src/cmd/segment.c
 commplace_SOURCES += src/cmd/signature.c src/cmd/signature.h src/cmd/signature_flags.c src/cmd/signature_keep.c src/cmd/signature_phases.c src/cmd/signature_predict.c src/cmd/signature_rights.c src/cmd/signature_show.c src/cmd/signature_store.c src/cmd/plot/signature.c
 commplace_SOURCES += src/cmd/simulate.c src/cmd/simulate.h src/cmd/simulate_report.c src/cmd/simulate_timeline.c src/cmd/plot/timeline.c
-commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c src/cmd/status_tree.c
+commplace_SOURCES += src/cmd/status.c src/cmd/status.h src/cmd/status_load.c src/cmd/status_metrics.c src/cmd/status_report.c src/cmd/status_html.c src/cmd/status_tree.c src/cmd/status_unrecorded.c
 commplace_SOURCES += src/cmd/traffic.c src/cmd/traffic.h src/cmd/traffic_report.c
 
 # What --help prints, and the man pages and completions have of it, see doc.mk.

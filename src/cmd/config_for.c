@@ -278,6 +278,7 @@ static void fill(struct answer *a)
 	        w->trial);
 	if (c->measured_links)
 		add_general(a, "MeasuredLinks", c->measured_links);
+	add_general(a, "Unknown", cpl_unknown_name(c->unknown));
 	add_general(a, "TrialStop", c->trial_stop ? "yes" : "no");
 	add_general(a, "AdminComment", c->admin_comment ? "yes" : "no");
 }

@@ -73,6 +73,13 @@ static void print_head(const struct cpl_record *r, bool ended)
 	printf("%s\n", r->n_background ? "" : "no running job with a profile");
 	if (r->measured)
 		printf("measured     %s\n", EXPLAIN_CLEAN(r->measured));
+	if (r->volume > 0)
+		printf("taken for    a job whose nodes send %s/s each to the "
+		       "others (Unknown)\n",
+		       CMD_BYTES(r->volume));
+	if (r->measured_volume > 0)
+		printf("sent         %s/s by each node, as measured\n",
+		       CMD_BYTES(r->measured_volume));
 }
 
 static void print_time(const struct cpl_record *r)

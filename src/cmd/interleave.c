@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interleave/interleave.h"
+#include "interleave/turn.h"
 #include "job_inputs.h"
 #include "job_traffic.h"
 #include "options.h"
@@ -18,7 +19,7 @@
 struct options {
 	struct job_list jobs;
 	const char *routing;
-	int64_t starts;
+	int64_t starts, env; /* env: of which job, or 0 */
 };
 
 /* A job's iteration. */
@@ -52,6 +53,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"routing", .text = &o->routing},
 	        {"starts", .integer = &o->starts, .low = 0, .high = 1000},
 	        {"seed", .integer = &list->seed, .low = 0, .high = INT64_MAX},
+	        {"env", .integer = &o->env, .low = 1, .high = INT32_MAX},
 	        {"json", .flag = &list->json},
 	        {0},
 	};
@@ -59,9 +61,11 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	return list->n < 2 ? cmd_usage(self, "two jobs or more are needed, "
-	                                     "each by a --signature")
-	                   : CMD_OK;
+	if (list->n < 2)
+		return cmd_usage(self, "two jobs or more are needed, each by a "
+		                       "--signature");
+	return o->env > list->n ? cmd_usage(self, "--env: there is no such job")
+	                        : CMD_OK;
 }
 
 /* An iteration has the phases that run about as often as the one that takes
@@ -233,21 +237,57 @@ static double sending(const struct iteration *it)
 	return seconds / it->period;
 }
 
+/* What the job's environment says of its turns: its period as a whole part of the
+ * circle. False: it meets all others alike. */
+static bool environment(const struct interleave *in, int job, char *text,
+                        size_t size)
+{
+	double turns = floor(in->out.circle / in->job[job].period + 0.5);
+
+	*text = '\0';
+	if (!in->out.periodic[job])
+		return false;
+	snprintf(text, size, "COMMPLACE_INTERLEAVE=%.9g:%.9g",
+	         in->out.circle / turns * (1 + CPL_TURN_SPARE),
+	         in->out.offset[job] * (1 + CPL_TURN_SPARE));
+	return true;
+}
+
+static int print_env(const struct cmd *self, const struct interleave *in)
+{
+	struct cpl_error err;
+	char text[80];
+
+	if (!environment(in, (int)in->o->env - 1, text, sizeof(text))) {
+		cpl_fail(&err, "job %d has a period of its own, and meets the "
+		               "others alike whenever it begins",
+		         (int)in->o->env);
+		return cmd_fail(self, &err);
+	}
+	puts(text);
+	return CMD_OK;
+}
+
 static int print_json(const struct cmd *self, const struct interleave *in)
 {
 	const struct job_list *list = &in->o->jobs;
 	json_t *jobs = json_array();
 
-	for (int i = 0; i < list->n; i++)
+	for (int i = 0; i < list->n; i++) {
+		char text[80];
+		bool turns = environment(in, i, text, sizeof(text));
+
 		json_array_append_new(
-		        jobs, json_pack("{s:s, s:i, s:f, s:f, s:b, s:f, s:i}",
+		        jobs, json_pack("{s:s, s:i, s:f, s:f, s:b, s:f, s:s*, s:i}",
 		                        "signature", list->job[i].sig->name,
 		                        "nodes", list->job[i].n_nodes, "period",
 		                        in->job[i].period, "communication",
 		                        sending(&in->job[i]), "periodic",
 		                        in->out.periodic[i], "offset",
-		                        in->out.offset[i], "phases_left_out",
+		                        in->out.offset[i], "environment",
+		                        turns ? text : NULL, "phases_left_out",
 		                        in->job[i].left_out));
+	}
 	return cmd_print_json(
 	        self, json_pack("{s:o, s:f, s:i, s:f, s:f}", "jobs", jobs,
 	                        "circle", in->out.circle, "links",
@@ -321,7 +361,9 @@ static int run_interleave(const struct cmd *self, int argc, char **argv)
 	if (!rc && work(&in, &o.jobs, &err))
 		rc = cmd_fail(self, &err);
 	else if (!rc)
-		rc = o.jobs.json ? print_json(self, &in) : print_text(&in);
+		rc = o.env          ? print_env(self, &in)
+		     : o.jobs.json ? print_json(self, &in)
+		                   : print_text(&in);
 	release(&in, &o.jobs);
 	return rc;
 }

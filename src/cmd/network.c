@@ -13,6 +13,7 @@
 #include "base/gunzip.h"
 #include "base/json.h"
 #include "network/export.h"
+#include "cabling.h"
 #include "network_against.h"
 #include "network/reader/reader.h"
 #include "network/type.h"
@@ -30,7 +31,7 @@ struct options {
 	const char *path, *network;
 	const char *format, *output, *name, *routes, *nodes;
 	const char *slurm_nodes, *slurm_topology, *pattern, *roles;
-	const char *topology;
+	const char *topology, *measured;
 	int64_t nodes_per_router;
 	struct network_prices prices;
 	bool import, export, links, cost, json, against;
@@ -67,7 +68,7 @@ static int export_options(const struct cmd *self, const struct options *o,
 		return cmd_usage(self, "export: --topology must be tree or "
 		                       "block");
 	if (o->name || o->routes || o->nodes || o->nodes_per_router ||
-	    o->pattern || o->roles || o->json || o->against ||
+	    o->pattern || o->roles || o->json || o->against || o->measured ||
 	    o->slurm_nodes || o->slurm_topology || o->prices.given)
 		return cmd_usage(self, "export takes --format, --topology and "
 		                       "-o only");
@@ -79,6 +80,7 @@ static int links_options(const struct cmd *self, const struct options *o)
 	return o->format || o->output || o->name || o->routes || o->nodes ||
 	                       o->nodes_per_router || o->pattern || o->roles ||
 	                       o->topology || o->json || o->against ||
+	                       o->measured ||
 	                       o->slurm_nodes || o->slurm_topology ||
 	                       o->prices.given
 	               ? cmd_usage(self, "links takes --network only")
@@ -92,6 +94,9 @@ static int check_options(const struct cmd *self, const struct options *o)
 	if (o->prices.given && !o->cost)
 		return cmd_usage(self, "--price and --performance are "
 		                       "for cost");
+	if (o->measured && (o->import || o->cost || o->against))
+		return cmd_usage(self, "--measured is for check, without "
+		                       "--against-slurm");
 	if (o->topology && !o->against &&
 	    (!o->import || !o->format || strcmp(o->format, "topology-yaml")))
 		return cmd_usage(self, "--topology is for --against-slurm and "
@@ -103,8 +108,9 @@ static int check_options(const struct cmd *self, const struct options *o)
 			                 o->cost ? "cost takes --price, "
 			                           "--performance and "
 			                           "--json only"
-			                         : "check takes --json and "
-			                           "--against-slurm only");
+			                         : "check takes --json, "
+			                           "--against-slurm and "
+			                           "--measured only");
 		if (o->cost && (o->against || o->slurm_nodes ||
 		                o->slurm_topology))
 			return cmd_usage(self, "--against-slurm is for check");
@@ -166,6 +172,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"against-slurm", .flag = &o->against},
 	        {"slurm-nodes", .text = &o->slurm_nodes},
 	        {"slurm-topology", .text = &o->slurm_topology},
+	        {"measured", .text = &o->measured},
 	        {0},
 	};
 	int rc;
@@ -376,6 +383,31 @@ static int print_text(const struct cpl_network *net,
 	return CMD_OK;
 }
 
+/* Exit status 1 where the file's cables are not as measured. */
+static int check_measured(const struct cmd *self, const struct cpl_network *net,
+                          const struct options *o)
+{
+	const struct cpl_measured_at at = {0};
+	struct cpl_measured measured;
+	struct cpl_cabling cabling = {0};
+	const struct cabling_view view = {net, &measured, &cabling, -1};
+	struct cpl_error err = {""};
+	int rc = CMD_OK;
+
+	if (cpl_measured_load(&measured, net, o->measured, &at, &err) ||
+	    cpl_cabling_check(&cabling, &measured, net, NULL, &err))
+		rc = cmd_fail(self, &err);
+	else if (o->json)
+		rc = cmd_print_json(self, cabling_json(&view));
+	else
+		cabling_print(&view);
+	if (!rc && cabling_differs(&view))
+		rc = CMD_FAILED;
+	cpl_cabling_free(&cabling);
+	cpl_measured_free(&measured);
+	return rc;
+}
+
 static int check(const struct cmd *self, const struct options *o)
 {
 	struct cpl_error err = {""};
@@ -395,6 +427,8 @@ static int check(const struct cmd *self, const struct options *o)
 		rc = cmd_failf(self, "%s: %s", o->path, err.text);
 	else if (o->against)
 		rc = network_against_slurm(self, net, &against);
+	else if (o->measured)
+		rc = check_measured(self, net, o);
 	else if (o->json)
 		rc = print_json(self, net, routing);
 	else

@@ -24,7 +24,7 @@ enum { FORMAT_TEXT, FORMAT_OPENMETRICS };
 
 struct options {
 	const char *state_dir, *config, *network, *measured;
-	bool json, links, counters, reset;
+	bool json, links, counters, reset, unrecorded;
 	int format;
 	const char *state_out, *out, *html;
 	const char *tree;       /* NULL: not that */
@@ -47,6 +47,10 @@ static int check(const struct cmd *self, const struct options *o)
 		                 "--reset-counters at a time");
 	if (o->tree && (forms > o->json || o->links || o->watch || o->network))
 		return cmd_usage(self, "--tree goes with --json alone");
+	if (o->unrecorded &&
+	    (forms > o->json || o->links || o->watch || o->network || o->tree ||
+	     o->measured))
+		return cmd_usage(self, "--unrecorded goes with --json alone");
 	if (o->out && !metrics)
 		return cmd_usage(self, "-o goes with --format openmetrics");
 	if (o->watch && (o->json || o->state_out || o->reset ||
@@ -65,6 +69,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"links", .flag = &o->links},
 	        {"counters", .flag = &o->counters},
 	        {"reset-counters", .flag = &o->reset},
+	        {"unrecorded", .flag = &o->unrecorded},
 	        {"format", .choice = &o->format, .choices = formats},
 	        {"output", .text = &o->out},
 	        {"html", .text = &o->html},
@@ -206,6 +211,8 @@ static int once(const struct cmd *self, const struct options *o)
 		rc = reset(self, s.state_dir);
 	else if (o->tree)
 		rc = status_print_tree(self, s.state_dir, o->tree, o->json);
+	else if (o->unrecorded)
+		rc = status_print_unrecorded(self, &s, o->json);
 	else if (o->state_out)
 		rc = write_state(self, o, &s);
 	else if (status_open(&s, o->counters && !o->json ? NULL : network,

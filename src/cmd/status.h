@@ -8,7 +8,7 @@
 #define CPL_CMD_STATUS_H
 
 #include "cmd.h"
-#include "measured/measured.h"
+#include "cabling.h"
 #include "routing/routing.h"
 #include "site/config.h"
 #include "site/counters.h"
@@ -76,6 +76,7 @@ struct status {
 	                            * is there */
 	struct cpl_measured measured; /* no links: there is none */
 	double others; /* bytes/s on all measured links, without our jobs */
+	struct cpl_cabling cabling; /* as these tell */
 	struct cpl_counters counters;
 	bool has_counters;
 	struct cpl_error counters_error; /* why they cannot be read, or "" */
@@ -85,6 +86,11 @@ struct status {
  * set before. 0, or -1 with err; status_close it in either case. */
 int status_open(struct status *s, const char *network, struct cpl_error *err);
 void status_close(struct status *s);
+/* The number of the job that is alone on the machine, as far as records say and if all
+ * that it sends is known; else -1. */
+int64_t status_alone(const struct status *s);
+/* What measurements say of cables. */
+struct cabling_view status_cabling(const struct status *s);
 
 /* status_report.c; exit codes. n_links: of the list of links. */
 int status_print_text(const struct status *s, int n_links);
@@ -118,6 +124,11 @@ void status_write_metrics(const struct status *s, FILE *out);
 /* status_tree.c: what a running commplaced holds at that path; an exit code. */
 int status_print_tree(const struct cmd *self, const char *state_dir,
                       const char *path, bool json);
+
+/* status_unrecorded.c: jobs without a signature, by what a recording of theirs is
+ * worth; an exit code. s: state_dir and now. */
+int status_print_unrecorded(const struct cmd *self, const struct status *s,
+                            bool json);
 
 /* What a running commplaced says of that path; NULL with err. */
 json_t *status_ask(const char *state_dir, const char *path,

@@ -130,6 +130,21 @@ static double measured_of(const struct status *s, int64_t link)
 	                                                     : -1;
 }
 
+int64_t status_alone(const struct status *s)
+{
+	return s->state.n_jobs == 1 && !s->skipped && s->job[0].times
+	               ? s->state.job[0].id
+	               : -1;
+}
+
+struct cabling_view status_cabling(const struct status *s)
+{
+	return (struct cabling_view){.net = s->net,
+	                             .measured = &s->measured,
+	                             .cabling = &s->cabling,
+	                             .job = status_alone(s)};
+}
+
 /* What switches counted, without regard to its age, which is shown. */
 static int read_measured(struct status *s, struct cpl_error *err)
 {
@@ -151,7 +166,10 @@ static int read_measured(struct status *s, struct cpl_error *err)
 		rest = cpl_measured_rest(&s->measured, s->net, &s->rate, err);
 		for (int i = 0; rest && i < rest->n_links; i++)
 			s->others += rest->on[i].bytes;
-		rc = rest ? 0 : -1;
+		if (rest)
+			rc = cpl_cabling_check(
+			        &s->cabling, &s->measured, s->net,
+			        status_alone(s) < 0 ? NULL : &s->rate, err);
 		free(rest);
 	}
 	free(path);
@@ -337,6 +355,7 @@ void status_close(struct status *s)
 	cpl_load_free(&s->load);
 	cpl_load_free(&s->rate);
 	cpl_measured_free(&s->measured);
+	cpl_cabling_free(&s->cabling);
 	cpl_network_free(s->net);
 	cpl_state_free(&s->state);
 }

@@ -319,6 +319,7 @@ static void print_left_out(const struct status *s)
 
 static void print_measured(const struct status *s)
 {
+	struct cabling_view cabling = status_cabling(s);
 	struct cpl_error why = s->measured.why;
 
 	printf("measured %" PRId64 " links %.0f s ago, %s/s on them not of "
@@ -330,6 +331,7 @@ static void print_measured(const struct status *s)
 		       "the first: %s\n",
 		       s->measured.left_out, s->measured.rows,
 		       cpl_printable(why.text));
+	cabling_print(&cabling);
 }
 
 int status_print_text(const struct status *s, int n_links)
@@ -582,10 +584,13 @@ static json_t *busiest_json(const struct status *s)
 
 static json_t *measured_json(const struct status *s)
 {
-	return json_pack("{s:f, s:f, s:I, s:I, s:f}", "time", s->measured.time,
+	struct cabling_view cabling = status_cabling(s);
+
+	return json_pack("{s:f, s:f, s:I, s:I, s:f, s:o}", "time", s->measured.time,
 	                 "age", (double)s->now - s->measured.time, "links",
 	                 (json_int_t)s->measured.n, "left_out",
-	                 (json_int_t)s->measured.left_out, "others", s->others);
+	                 (json_int_t)s->measured.left_out, "others", s->others,
+	                 "cabling", cabling_json(&cabling));
 }
 
 int status_print_json(const struct cmd *self, const struct status *s)

@@ -1,7 +1,7 @@
 # What libcommplace exports: the functions of include/commplace/, over the core.
 # When to change the numbers: doc/library.md.
 libcommplace_la_SOURCES = src/lib/lib_internal.h src/lib/lib.c \
-	src/lib/binding.c src/lib/mapping.c src/lib/network.c \
+	src/lib/binding.c src/lib/interleave.c src/lib/mapping.c src/lib/network.c \
 	src/lib/options.c src/lib/placement.c src/lib/signature.c \
 	src/lib/traffic.c
 libcommplace_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/include
@@ -15,6 +15,7 @@ EXTRA_DIST += src/lib/commplace.map
 commplaceincludedir = $(includedir)/commplace
 commplaceinclude_HEADERS = include/commplace/binding.h \
 	include/commplace/commplace.h include/commplace/error.h \
+	include/commplace/interleave.h \
 	include/commplace/mapping.h include/commplace/network.h \
 	include/commplace/options.h include/commplace/placement.h \
 	include/commplace/signature.h include/commplace/traffic.h

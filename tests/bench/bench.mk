@@ -204,6 +204,11 @@ EXTRA_PROGRAMS += tests/bench/bench_measured
 tests_bench_bench_measured_SOURCES = tests/bench/bench_measured.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_bench_measured_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_measured
+# tests/bench/bench_unknown MOMENTS [NOISE]
+EXTRA_PROGRAMS += tests/bench/bench_unknown
+tests_bench_bench_unknown_SOURCES = tests/bench/bench_unknown.c tests/bench/busy_machine.h tests/bench/time_cases.h
+tests_bench_bench_unknown_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/bench_unknown
 # tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
 EXTRA_PROGRAMS += tests/bench/bench_simulate
 tests_bench_bench_simulate_SOURCES = tests/bench/bench_simulate.c tests/bench/cpu_time.h tests/bench/messages_job.h
@@ -226,6 +231,9 @@ EXTRA_DIST += tests/bench/bench-import
 
 # tests/bench/bench-domains NETWORK RANKS-PER-NODE PART DRAWS SIGNATURE...
 EXTRA_DIST += tests/bench/bench-domains
+
+# tests/bench/bench-interleave: as root, the same
+EXTRA_DIST += tests/bench/bench-interleave
 
 # tests/bench/bench-links: as root, on a kernel with network namespaces
 EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale

@@ -8,7 +8,8 @@
  * networks: torus, dragonfly, fat tree. Placement i is of blocks of 2^(i mod 7)
  * neighbouring nodes, drawn and in an order that is drawn. Each is simulated
  * packet by packet on minimal paths, with the network's adaptive routing, and as
- * flows. Printed for each network and pattern, and as means over them: the part
+ * flows. Figures are of minimal routing; where packets adapt once more of one that
+ * spreads flows as wide ("spread"). Printed for each network and pattern, and as means over them: the part
  * of pairs of placements that a figure orders as the time does (Jain 2016, 4.3).
  */
 #include "learn/concordant.h"
@@ -60,38 +61,60 @@ static double simulate(const struct cpl_network *net,
 
 /* One placement after the other: its figures by column, and its times. */
 struct rows {
-	double figure[CPL_FEATURES][MOST], seconds[MODES][MOST];
+	double figure[2][CPL_FEATURES][MOST], seconds[MODES][MOST];
 };
+
+/* What is compared: figures of minimal routing or of a wider one, and times. */
+static const struct {
+	int wide, mode;
+	const char *name;
+} table[] = {{0, 0, "packets, minimal"},
+             {0, 1, "packets, adaptive"},
+             {1, 1, "packets, adaptive; spread"},
+             {0, 2, "flows"}};
+#define TABLES ((int)(sizeof(table) / sizeof(*table)))
+
+static void figures(const struct cpl_network *net,
+                    const struct cpl_routing *routing,
+                    const struct cpl_signature *sig, const int *node,
+                    double *value)
+{
+	struct cpl_error err = {""};
+
+	if (!routing ||
+	    cpl_features(
+	            &(struct cpl_feature_job){.net = net,
+	                                      .routing = routing,
+	                                      .comm = sig->phase->comm,
+	                                      .phase = sig->phase,
+	                                      .n_phases = 1,
+	                                      .ranks_per_node = PER_NODE,
+	                                      .node = node},
+	            value, &err))
+		die("features", &err);
+}
 
 static void fill(struct rows *rows, int n, const struct cpl_network *net, int k,
                  int p, FILE *csv)
 {
 	struct cpl_signature *sig = signature_of(p, RANKS, 1, 1, 0, 0);
-	struct cpl_error err = {""};
 	int node[NODES];
 
 	for (int i = 0; i < n; i++) {
-		double value[CPL_FEATURES];
+		double value[2][CPL_FEATURES];
 
 		place(net, i, node);
-		if (cpl_features(
-		            &(struct cpl_feature_job){
-		                    .net = net,
-		                    .routing = cpl_routing_minimal(net),
-		                    .comm = sig->phase->comm,
-		                    .phase = sig->phase,
-		                    .n_phases = 1,
-		                    .ranks_per_node = PER_NODE,
-		                    .node = node},
-		            value, &err))
-			die("features", &err);
+		figures(net, cpl_routing_minimal(net), sig, node, value[0]);
+		figures(net, cpl_routing_find(net, network[k].spread, NULL),
+		        sig, node, value[1]);
 		if (csv)
 			fprintf(csv, "%s,%s,%d", network[k].name,
 			        pattern[p], i);
 		for (int f = 0; f < CPL_FEATURES; f++) {
-			rows->figure[f][i] = value[f];
+			for (int w = 0; w < 2; w++)
+				rows->figure[w][f][i] = value[w][f];
 			if (csv)
-				fprintf(csv, ",%.17g", value[f]);
+				fprintf(csv, ",%.17g", value[0][f]);
 		}
 		for (int m = 0; m < MODES; m++) {
 			rows->seconds[m][i] = simulate(net, sig, node, m, k);
@@ -115,7 +138,7 @@ static void print_row(const char *a, const char *b, const char *c,
 
 int main(int argc, char **argv)
 {
-	static double mean[MODES][CPL_FEATURES], least[MODES][CPL_FEATURES];
+	static double mean[TABLES][CPL_FEATURES], least[TABLES][CPL_FEATURES];
 	static struct rows rows;
 	int n = argc > 1 ? atoi(argv[1]) : 0;
 	FILE *csv = argc > 2 ? fopen(argv[2], "w") : NULL;
@@ -138,42 +161,44 @@ int main(int argc, char **argv)
 			fprintf(csv, ",%s", cpl_feature_name[f]);
 		fprintf(csv, ",minimal,adaptive,flows\n");
 	}
-	for (int m = 0; m < MODES; m++)
+	for (int t = 0; t < TABLES; t++)
 		for (int f = 0; f < CPL_FEATURES; f++)
-			least[m][f] = 1;
+			least[t][f] = 1;
 	for (int k = 0; k < NETWORKS; k++) {
 		struct cpl_network *net = load_network(k);
 
 		for (int p = 0; p < PATTERNS; p++) {
 			fill(&rows, n, net, k, p, csv);
-			for (int m = 0; m < MODES; m++) {
+			for (int t = 0; t < TABLES; t++) {
 				double part[CPL_FEATURES], top = 0;
 				double low = INFINITY;
+				const double *seconds =
+				        rows.seconds[table[t].mode];
 
 				for (int i = 0; i < n; i++) {
-					top = fmax(top, rows.seconds[m][i]);
-					low = fmin(low, rows.seconds[m][i]);
+					top = fmax(top, seconds[i]);
+					low = fmin(low, seconds[i]);
 				}
 				for (int f = 0; f < CPL_FEATURES; f++) {
-					if (cpl_concordant(rows.figure[f],
-					                   rows.seconds[m], n,
-					                   &part[f], &err))
+					if (cpl_concordant(
+					            rows.figure[table[t].wide][f],
+					            seconds, n, &part[f], &err))
 						die(network[k].name, &err);
-					mean[m][f] += part[f] /
+					mean[t][f] += part[f] /
 					              (NETWORKS * PATTERNS);
-					least[m][f] = fmin(least[m][f],
+					least[t][f] = fmin(least[t][f],
 					                   part[f]);
 				}
 				print_row(network[k].name, pattern[p],
-				          mode[m], part, top / low);
+				          table[t].name, part, top / low);
 			}
 			fflush(stdout);
 		}
 		cpl_network_free(net);
 	}
-	for (int m = 0; m < MODES; m++) {
-		print_row("all", "mean", mode[m], mean[m], 0);
-		print_row("all", "least", mode[m], least[m], 0);
+	for (int t = 0; t < TABLES; t++) {
+		print_row("all", "mean", table[t].name, mean[t], 0);
+		print_row("all", "least", table[t].name, least[t], 0);
 	}
 	return csv && fclose(csv) ? 1 : 0;
 }

@@ -153,7 +153,10 @@ static void place(const struct machine *m, int p,
 	                  .free = m->free,
 	                  .n_nodes_wanted = n,
 	                  .seed = 1},
-	        .wish.policy = cpl_placement_find(NULL, policy[p].ours, NULL),
+	        .wish.policy = policy[p].ours
+	                               ? cpl_placement_find(
+	                                         NULL, policy[p].ours, NULL)
+	                               : NULL,
 	        .routing = cpl_routing_minimal(m->net),
 	        .comm = comm,
 	        .ranks_per_node = PER_NODE,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measured/measured.h"
+#include "measured/cabling.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct cpl_measured_at at = {.now = size % 2 ? 10000 : 0,
 	                                   .max_age = 300};
 	struct cpl_measured measured;
+	struct cpl_cabling cabling;
 	struct cpl_error err = {""};
 
 	if (!net)
@@ -53,6 +54,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(&measured, net);
 	free(cpl_measured_rest(&measured, net, NULL, &err));
+	if (cpl_cabling_check(&cabling, &measured, net, NULL, &err) ||
+	    cabling.judged > net->n_routers ||
+	    cabling.n_routers > cabling.judged || cabling.n_links)
+		abort();
+	cpl_cabling_free(&cabling);
 	cpl_measured_free(&measured);
 	return 0;
 }

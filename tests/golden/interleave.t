@@ -43,6 +43,20 @@ is "$("$commplace" interleave --network net.json "${third[@]}" --hosts n0,n3 "${
 	--hosts n1,n4 "${third[@]}" --hosts n2,n5 --json | jq -c '[.wait_before, .wait_after | . * 3000 | round]')" \
 	"[2000,0]" "three thirds"
 
+# For the environment of each.
+env=$("$commplace" interleave --network net.json "${jobs[@]}" --env 2)
+is "$env" "COMMPLACE_INTERLEAVE=2.1:1.05" "--env: the second job's period and offset, 5 % longer"
+is "$(jq -c '[.jobs[].environment]' two.json)" \
+	'["COMMPLACE_INTERLEAVE=2.1:0","COMMPLACE_INTERLEAVE=2.1:1.05"]' "and in JSON"
+"$commplace" interleave --network net.json "${jobs[@]}" --env 3 >env 2>&1
+is "$?" 2 "--env of no job"
+step odd 3.17 2.5
+own=(interleave --network net.json "${jobs[@]:0:4}" --signature ./odd.json --hosts n1,n4)
+like "$("$commplace" "${own[@]}" --env 1 2>&1)" "job 1 has a period of its own" \
+	"a job that goes into no circle"
+is "$("$commplace" "${own[@]}" --json | jq -c '[.jobs[0].periodic, .jobs[0].environment]')" \
+	"[false,null]" "has no turns"
+
 # The flow simulation: together each takes longer than with the offset.
 run() { # START OF THE SECOND
 	"$commplace" simulate --network net.json --signature ./half.json --hosts n0,n3 \

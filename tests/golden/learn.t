@@ -15,7 +15,7 @@ job=(--network "$etc/networks/torus-4x4x4.json" --ranks-per-node 2
 ok $? "a table of features"
 is "$(head -1 rows.csv)" "network,signature,placement,hops,hops_ao,hops_max,\
 hops_sum_ao,link,link_ao,link_to,link_max,links_ao,used,used_deviation,node_max,\
-model,stall,stall_ao,stall_to,stall_max,stalls_ao,seconds" "its columns"
+model,queues,stall,stall_ao,stall_to,stall_max,stalls_ao,seconds" "its columns"
 is "$(grep -c ',random-nodes:' rows.csv) $(grep -c ',linear,' rows.csv)" "30 1" \
 	"a row for each seed of a random policy"
 is "$("$commplace" features "${job[@]}" --level packet --seeds 30 | cmp - rows.csv)" \

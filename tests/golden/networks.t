@@ -124,6 +124,38 @@ is "$(json "$work/out.json" type) $(json "$work/out.json" bandwidth up1) $(json 
 	"fattree 25000000000 25000000000" "with the bandwidths of its links"
 is "$(json "$work/out.json" routers),$(json "$work/out.json" nodes),$(json "$work/out.json" links up1)" \
 	5,6,6 "with all switches, nodes and cables"
+is "$(json "$work/fabric.json" router_names)" "leaf1,leaf2,leaf3,spine1,spine2" \
+	"which have their names"
+# Counters of that tree where the cables of leaf1 to spine1 and of leaf2 to spine2 are
+# exchanged: n11 sends to n31, n31 to n22.
+{
+	echo time,from,to,bytes_per_second
+	for link in n11,=5 leaf1,spine1=5 spine2,leaf3=5 ,n31=5 \
+		n31,=3 leaf3,spine1=3 spine1,leaf1=3 ,n22=3 \
+		leaf{2,3},spine2=0 leaf2,spine1=0 leaf1,spine2=0 spine1,leaf{2,3}=0 \
+		spine2,leaf{1,2}=0 n{12,21,22,32},=0 ,n{11,12,21,32}=0; do
+		echo "1795254000,${link%=*},${link#*=}e9"
+	done
+} >"$work/links.csv"
+"$commplace" network check "$work/fabric.json" --measured "$work/links.csv" >"$work/out"
+is "$? $(cat "$work/out")" "1 cabling  not as the network file has it:
+         leaf1 - spine1 and leaf2 - spine2 look exchanged
+         spine1 gets 8 GB/s and passes on 3 GB/s
+         spine2 gets 0 B/s and passes on 5 GB/s
+         leaf1 gets 8 GB/s and passes on 5 GB/s
+         leaf2 gets 0 B/s and passes on 3 GB/s" "cables that were exchanged are named"
+"$commplace" network check "$work/fabric.json" --measured "$work/links.csv" --json >"$work/out.json"
+is "$? $(jq -c '[.differs, .judged, .exchanged, .routers[0]]' "$work/out.json")" \
+	'1 [true,5,[[["leaf1","spine1"],["leaf2","spine2"]]],{"router":"spine1","in":8000000000,"out":3000000000}]' \
+	"as JSON"
+sed -i 's/e9$/e-3/; s/,leaf3,spine2,/,leaf3[7],spine7[1],/' "$work/links.csv"
+"$commplace" network check "$work/fabric.json" --measured "$work/links.csv" >"$work/out"
+is "$? $(cat "$work/out")" "1 cabling  not as the network file has it:
+         leaf3 - spine7: counted, but not in the file" "and one that the file has not"
+sed -i '/spine7/d; 2,$ s/,[^,]*$/,0/' "$work/links.csv"
+is "$("$commplace" network check "$work/fabric.json" --measured "$work/links.csv")" \
+	"cabling  as the network file has it: 3 routers pass on what they get" \
+	"routers are judged by all of their links"
 awk -v cut=1 -f "$work/fabric.awk" >"$work/cut.txt"
 runs "one with a cable less is a graph" "$commplace" network import "$work/cut.txt" \
 	--format ibnetdiscover -o "$work/cut.json"

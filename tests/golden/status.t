@@ -51,6 +51,38 @@ sed -i 's/"weight": 1,/"weight": 1, "time": 2, "compute_time": 1.5,/' \
 is "$(json status.json timed)" true "signatures with times"
 is "$(json status.json busiest 0 utilisation)" 0.25 "bytes over the run's time"
 
+# Jobs without a signature: which are worth a recording.
+like "$("$commplace" status --unrecorded)" "no job without a signature is on record" \
+	"--unrecorded: those with a profile are none"
+# ran ID NAME HOSTS SECONDS VOLUME MEASURED
+ran() {
+	cat >"state/ended/$1.json" <<-END
+	{"format": "commplace-decision", "version": 1, "job": $1, "job_name": "$2",
+	 "time": 1700000000, "ended": $((1700000000 + $4)), "outcome": "stock",
+	 "volume": $5, "measured_volume": $6, "hosts": [$3], "rank_host": []}
+	END
+}
+mkdir -p state/ended
+ran 901 small '"a", "b"' 3600 1000 0
+ran 902 large '"a", "b", "c", "d"' 3600 1000 4000
+ran 903 large '"a", "b", "c", "d"' 1800 1000 1000
+ran 904 unheard '"a", "b"' 3600 0 0
+ran 905 one '"a"' 3600 9000 0
+ran 906 lost '"a", "b"' 0 9000 0
+"$commplace" status --unrecorded --json >unrecorded.json
+is "$(json unrecorded.json unrecorded 0 name) $(json unrecorded.json unrecorded 0 jobs)" \
+	"large 2" "the largest first, its runs together"
+is "$(json unrecorded.json unrecorded 0 node_seconds)" 21600 "node-seconds"
+is "$(json unrecorded.json unrecorded 0 volume)" 3000 "bytes/s as measured, by time"
+is "$(json unrecorded.json unrecorded 1 name)" unheard \
+	"one that nothing is known of sends as the others do"
+is "$(json unrecorded.json unrecorded 2 name)" small "those that send less later"
+is "$(json unrecorded.json unrecorded 3 name 2>/dev/null)" "" \
+	"one node, and runs of unknown length, do not count"
+has "$("$commplace" status --unrecorded)" "^ *large +2 +2 +4 +6\.0 +3.* kB +[0-9.]+ %$" \
+	"the same as a table"
+rm state/ended/90?.json
+
 # Counters
 is "$("$commplace" status --counters)" "nothing was counted yet" "no counters yet"
 cat >state/counters.json <<-'END'
@@ -340,4 +372,39 @@ for mode in 755 711; do
 		"pages and states where records' folder is $mode"
 	is "$(modes metrics.prom)" 644 "metrics, which name no job"
 done
+chmod 755 state/running
+
+# What measurements say of cables: of a job that is alone, n0 sends to n2; then n1 does;
+# then a switch keeps something for itself.
+carried() { # LINK=RATE...
+	echo time,from,to,bytes_per_second
+	local link
+	for link in 0,1 1,0 n{0,1,2,3}, ,n{0,1,2,3}; do
+		echo "1795254000,$link,$(printf '%s\n' "$@" 0 | sed -n "s/^$link=//p; \$p" |
+			head -n 1)"
+	done
+}
+rm -f state/running/19.json
+carried n0,=400 0,1=400 ,n2=400 >links.csv
+has "$("$commplace" status --measured links.csv)" \
+	"^cabling  as the network file has it: 2 routers pass on what they get$" \
+	"cables as in the file"
+has "$("$commplace" status --measured links.csv)" \
+	"^         job 17, if it is alone, loads 10 links as predicted$" "and links"
+carried n1,=400 0,1=400 ,n2=400 >links.csv
+has "$("$commplace" status --measured links.csv)" "^cabling  not as the network" "a host's is not"
+is "$("$commplace" status --measured links.csv --json | jq -c '.measured.cabling |
+	[.differs, .routers, .exchanged, .odd, .job, .compared]')" \
+	"[true,[],[],[],17,10]" "which sums of routers do not tell"
+has "$("$commplace" status --measured links.csv)" "^         n1 to router 0: 400 B/s measured, 0 B/s predicted" \
+	"but the job"
+carried n0,=400 0,1=400 ,n2=100 >links.csv
+has "$("$commplace" status --measured links.csv)" "^         router 1 gets 400 B/s and passes on 100 B/s" \
+	"a router's sums"
+carried >links.csv
+has "$("$commplace" status --measured links.csv)" "^         job 17 sends nothing" "a job that waits"
+sed 's/"job": 17/"job": 19/' state/running/17.json >state/running/19.json
+unlike "$("$commplace" status --measured links.csv)" "if it is alone" "two jobs are not alone"
+sed -n '1p; /,n/p' links.csv >few.csv
+has "$("$commplace" status --measured few.csv)" "^cabling  not known: of no router" "too little is measured"
 done_testing

@@ -174,6 +174,26 @@ gone() {
 runs "a sample that cannot be right is told of" wait_for 20 gone
 measured null
 is "$outcome" placed "and jobs are placed as ever"
+
+# Jobs that ask for nothing are in the background by what they are taken for, or by
+# their share of what was measured, and have a record that says so.
+site "Unknown=uniform UnknownVolume=1000000"
+job=$(submit -N2 -n8 -J plain)
+wait_running "$job"
+unlike "$(scontrol show job "$job")" AdminComment=commplace \
+	"Unknown=uniform: nothing is told of a job"
+is "$(decision "$job" .volume)" 1000000 "its record has its volume"
+other=$(submit -N2 -n8 --comm-profile=ring8)
+wait_running "$other"
+is "$(decision "$other" ".background | index($job) != null")" true \
+	"it is in the background of a decision"
+like "$(commplace explain "$job")" "taken for +a job whose nodes send 1.* MB/s" \
+	"explain says so"
+like "$(commplace replay "$CLUSTER/decisions/running/$other.json" 2>&1 | tail -n 1)" \
+	"^1 equal, 0 different, 0 not" "and a replay of that comes out equal"
+cancel_all
+like "$(commplace status --unrecorded)" "plain +[12] " \
+	"status --unrecorded lists it"
 cluster_write_site
 
 # Modes.

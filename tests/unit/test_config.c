@@ -222,6 +222,15 @@ static void test_messages(void **state)
 	        {"TrialUntil=2027-03-31x",
 	         "c.conf:1: TrialUntil=2027-03-31x is no date; write "
 	         "YYYY-MM-DD, or YYYY-MM-DDTHH:MM"},
+	        {"Unknown=some",
+	         "c.conf:1: Unknown=some is not known; use measured, uniform "
+	         "or off"},
+	        {"UnknownVolume=0",
+	         "c.conf:1: UnknownVolume=0 is no volume; use known, or bytes "
+	         "per second from 1 to 1000000000000000"},
+	        {"UnknownVolume=1e9",
+	         "c.conf:1: UnknownVolume=1e9 is no volume; use known, or "
+	         "bytes per second from 1 to 1000000000000000"},
 	        {"TrialStop=maybe",
 	         "c.conf:1: TrialStop=maybe is not known; use no or yes"},
 	        {"Match QOS=a OrderReaches=maybe",

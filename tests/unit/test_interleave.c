@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "interleave/interleave.h"
+#include "interleave/turn.h"
 
 static const char line_text[] =
         "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
@@ -196,6 +197,76 @@ static void test_refused(void **state)
 	(void)state;
 }
 
+/* Calls one after the other; the last one's answer. */
+static void test_turns(void **state)
+{
+	static const struct {
+		const char *text;
+		double now[3], wait; /* now: to the first 0 behind the first */
+	} row[] = {
+	        {NULL, {10.5}, 0},
+	        {"2:0", {10}, 0},
+	        {"2:0", {10.19}, 0}, /* at most a tenth late */
+	        {"2:0", {10.21}, 1.79},
+	        {"2:1.5", {10}, 1.5},
+	        {"2:1.5", {0.5}, 1},
+	        {"2:0", {10.9, 12.5}, 0}, /* one has waited already */
+	        {"2:0", {10, 12.5}, 1.5},  /* none has */
+	        {"2:0", {10.9, 13.9}, 0.1}, /* so little always */
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_error err = {""};
+		struct cpl_turn turn;
+		double wait = -1;
+
+		assert_int_equal(cpl_turn_parse(&turn, row[i].text, &err), 0);
+		for (int k = 0; k < 3 && (!k || row[i].now[k] > 0); k++)
+			wait = cpl_turn_wait(&turn, row[i].now[k]);
+		if (fabs(wait - row[i].wait) > 1e-9)
+			fail_msg("row %zu: %.17g", i, wait);
+	}
+	(void)state;
+}
+
+/* An iteration half as long again as said: of 20 calls one waits. */
+static void test_turns_of_a_wrong_period(void **state)
+{
+	struct cpl_error err = {""};
+	struct cpl_turn turn;
+	double now = 1, all = 0;
+	int waits = 0;
+
+	assert_int_equal(cpl_turn_parse(&turn, "1:0.3", &err), 0);
+	for (int i = 0; i < 200; i++) {
+		double wait = cpl_turn_wait(&turn, now);
+
+		waits += wait > CPL_TURN_PART;
+		all += wait;
+		now += wait + 1.37;
+	}
+	assert_int_equal(waits, 10);
+	assert_true(all < 0.1 * now);
+	(void)state;
+}
+
+static void test_no_turns(void **state)
+{
+	static const char *const text[] = {"",    "2",      "2:",    "2:2",   "0:0",
+	                                   "2:-1", "nan:0",  "inf:0", "1:0.5x",
+	                                   "-1:0", "2147483648:0"};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+		struct cpl_error err = {""};
+		struct cpl_turn turn;
+
+		assert_int_equal(cpl_turn_parse(&turn, text[i], &err), -1);
+		assert_true(err.text[0] != '\0');
+		assert_true(cpl_turn_wait(&turn, 10.5) == 0);
+	}
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +276,9 @@ int main(void)
 	        cmocka_unit_test(test_circle),
 	        cmocka_unit_test(test_room),
 	        cmocka_unit_test(test_refused),
+	        cmocka_unit_test(test_turns),
+	        cmocka_unit_test(test_turns_of_a_wrong_period),
+	        cmocka_unit_test(test_no_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

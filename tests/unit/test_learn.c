@@ -56,7 +56,8 @@ static void features_by_hand(void **state)
 	        [CPL_FEATURE_LINK_TO] = 8,     [CPL_FEATURE_LINK_MAX] = 8,
 	        [CPL_FEATURE_LINKS_AO] = 2,    [CPL_FEATURE_USED] = 17.0 / 3,
 	        [CPL_FEATURE_DEVIATION] = 3.2998316455372216,
-	        [CPL_FEATURE_NODE_MAX] = 0.8,  [CPL_FEATURE_MODEL] = 8};
+	        [CPL_FEATURE_NODE_MAX] = 0.8,  [CPL_FEATURE_MODEL] = 8,
+	        [CPL_FEATURE_QUEUES] = 8};
 	const int node[] = {0, 2, 3};
 	struct cpl_error err = {""};
 	struct cpl_network *net = parse_network(network);
@@ -83,6 +84,88 @@ static void features_by_hand(void **state)
 			         got[f], want[f]);
 	cpl_signature_free(sig);
 	cpl_network_free(net);
+}
+
+/* One rank a node, in bytes from one to another; background: bytes on the link from
+ * router 0 to 1. */
+struct queue_case {
+	const char *network;
+	const char *routing;
+	const char *traffic;
+	double background, seconds;
+};
+
+#define LINE                                                                   \
+	"\"type\": \"torus\", \"dims\": [4], \"wrap\": [false], \"bandwidth\": " \
+	"{\"dim\": [1e9], \"injection\": 10e9}"
+#define MESH                                                                   \
+	"\"type\": \"torus\", \"dims\": [2, 2], \"wrap\": [false, false], "       \
+	"\"bandwidth\": {\"dim\": [1e9, 1e9], \"injection\": 10e9}"
+
+static void queues_by_hand(void **state)
+{
+	/* Fourth powers of seconds. */
+	static const struct queue_case row[] = {
+	        /* Nobody else is on the way, however long. */
+	        {LINE, "dimension-order", "[0, 3, 4e9, 1]", 0, 256},
+	        /* Two of 4 s meet on the link from 1 to 2, and at 2. */
+	        {LINE, "dimension-order", "[0, 2, 4e9, 1], [1, 2, 4e9, 1]", 0,
+	         4096 + 0.4096 - 0.0256},
+	        /* One of them waits for others first: 12 s on a link, of which
+	         * 4 are its own, then 8. */
+	        {LINE, "dimension-order", "[0, 2, 4e9, 1], [1, 2, 4e9, 1]", 8e9,
+	         20736 - 256 + 4096 - 256 + 256 + 0.4096 - 0.0256},
+	        /* Half of it each way. */
+	        {MESH, "adaptive-minimal", "[0, 3, 8e9, 1]", 0, 256},
+	        /* Half of each beside half of the other: 4 s and 1 s. */
+	        {MESH, "adaptive-minimal", "[0, 3, 8e9, 1], [1, 2, 2e9, 1]", 0,
+	         256 + 2 * 0.5 * (625 - 256)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		const int node[] = {0, 1, 2, 3};
+		char text[512];
+		struct cpl_error err = {""};
+		struct cpl_network *net;
+		struct cpl_signature *sig;
+		struct cpl_load others;
+		double got[CPL_FEATURES];
+
+		snprintf(text, sizeof(text),
+		         "{\"format\": \"commplace-network\", \"version\": 1, "
+		         "%s, \"nodes\": \"n[0-3]\"}", row[i].network);
+		net = parse_network(text);
+		snprintf(text, sizeof(text),
+		         "{\"format\": \"commplace-signature\", \"version\": 1, "
+		         "\"name\": \"s\", \"ranks\": 4, \"phases\": [{\"name\": "
+		         "\"p\", \"weight\": 1, \"traffic\": [%s]}]}",
+		         row[i].traffic);
+		sig = cpl_signature_parse(text, strlen(text), "s", &err);
+		assert_non_null(sig);
+		assert_int_equal(cpl_load_init(&others, net, &err), 0);
+		others.link[net->product.out[0]] = row[i].background;
+		assert_int_equal(
+		        cpl_features(&(struct cpl_feature_job){
+		                             .net = net,
+		                             .routing = cpl_routing_find(
+		                                     net, row[i].routing, &err),
+		                             .comm = sig->phase->comm,
+		                             .phase = sig->phase,
+		                             .n_phases = 1,
+		                             .ranks_per_node = 1,
+		                             .node = node,
+		                             .background = &others},
+		                     got, &err),
+		        0);
+		if (fabs(pow(got[CPL_FEATURE_QUEUES], 4) - row[i].seconds) >
+		    1e-9 * row[i].seconds)
+			fail_msg("row %zu: %.17g^4, not %.17g", i,
+			         got[CPL_FEATURE_QUEUES], row[i].seconds);
+		cpl_load_free(&others);
+		cpl_signature_free(sig);
+		cpl_network_free(net);
+	}
 }
 
 static double concordant(const double *a, const double *b, int n)
@@ -444,6 +527,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(five_figures),
 	        cmocka_unit_test(features_by_hand),
+	        cmocka_unit_test(queues_by_hand),
 	        cmocka_unit_test(pairs_in_order),
 	        cmocka_unit_test(pairs_are_counted_as_defined),
 	        cmocka_unit_test(tables_are_read),

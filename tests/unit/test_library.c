@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A ring of eight routers with two nodes each. */
 static const char ring[] =
@@ -541,9 +542,47 @@ static void binding(void **state)
 	commplace_options_free(o);
 }
 
+/* A turn begins when the clock is at it. */
+static void turns(void **state)
+{
+	struct commplace_error err;
+	struct commplace_turn *turn;
+	struct timespec begin, end;
+	double waited, phase;
+	char text[64];
+
+	(void)state;
+	assert_null(commplace_turn_new("1:1", &err));
+	assert_non_null(strstr(err.text, "the offset from 0 to below it"));
+	unsetenv("COMMPLACE_INTERLEAVE");
+	turn = commplace_turn_new(NULL, &err);
+	assert_non_null(turn);
+	assert_true(commplace_turn_wait(turn) == 0);
+	commplace_turn_free(turn);
+	setenv("COMMPLACE_INTERLEAVE", "100:0", 1);
+	turn = commplace_turn_new(NULL, &err);
+	assert_non_null(turn);
+	commplace_turn_free(turn);
+	/* The turn was a tenth of a second ago: the next is in as long. */
+	clock_gettime(CLOCK_REALTIME, &begin);
+	phase = fmod((double)begin.tv_sec + 1e-9 * (double)begin.tv_nsec, 0.2);
+	snprintf(text, sizeof(text), "0.2:%.9f", fmod(phase + 0.1, 0.2));
+	turn = commplace_turn_new(text, &err);
+	assert_non_null(turn);
+	waited = commplace_turn_wait(turn);
+	clock_gettime(CLOCK_REALTIME, &end);
+	assert_true(waited >= 0 && waited < 0.2);
+	assert_true((double)(end.tv_sec - begin.tv_sec) +
+	                    1e-9 * (double)(end.tv_nsec - begin.tv_nsec) >=
+	            waited - 1e-6);
+	commplace_turn_free(turn);
+	commplace_turn_free(NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(turns),
 	        cmocka_unit_test(network),   cmocka_unit_test(signature),
 	        cmocka_unit_test(errors),    cmocka_unit_test(traffic),
 	        cmocka_unit_test(placement), cmocka_unit_test(mapping),

@@ -198,6 +198,78 @@ static void test_wrong(void **state)
 	}
 }
 
+/* Links that are cabled otherwise: each of them once, whatever the direction. */
+static void test_odd_links(void **state)
+{
+	static const struct cpl_measured_odd want[] = {
+	        {"n0", "leaf-right", 0, 0}, {"leaf-right", "S-00ab", 0, 0},
+	        {"leaf, left", "S-00aa", 3, 2}, {"leaf-right", "leaf, left", 2, 1},
+	};
+	struct got g;
+
+	(void)state;
+	g = read_text(RATES
+	        "9990,n0,,1\n9990,n1,,1\n9990,,n0,1\n9990,,n1,1\n"
+	        "9990,S-00aa,leaf-right[3],1\n9990,\"leaf, left[1]\",leaf-right,1\n"
+	        "9980,S-00aa,leaf-right[3],1\n"
+	        "9990,n0,leaf-right[1],1\n9990,leaf-right[1],n0,1\n"
+	        "9990,leaf-right[2],S-00ab[1],1\n"
+	        "9990,\"S-00aa\",\"leaf, left\",1\n9980,2,0,1\n");
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.measured.n_odds, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(g.measured.odd[i].from, want[i].from);
+		assert_string_equal(g.measured.odd[i].to, want[i].to);
+		assert_int_equal(g.measured.odd[i].cables, 0);
+	}
+	done(&g);
+	g = read_text(RATES
+	        "9990,n0,,1\n9990,n1,,1\n9990,,n0,1\n9990,,n1,1\n"
+	        "9990,S-00aa,leaf-right[3],1\n9990,\"leaf, left[1]\",leaf-right,1\n"
+	        "9990,0[5],2[1],1\n9990,0[6],2[2],1\n9990,0[7],2[3],1\n"
+	        "9990,1[2],0[1],1\n9990,1[3],0[2],1\n");
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.measured.n_odds, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_string_equal(g.measured.odd[i].from, want[i + 2].from);
+		assert_string_equal(g.measured.odd[i].to, want[i + 2].to);
+		assert_int_equal(g.measured.odd[i].counted, want[i + 2].counted);
+		assert_int_equal(g.measured.odd[i].cables, want[i + 2].cables);
+	}
+	done(&g);
+}
+
+/* What commplaced read is what commands read: odd links, too. */
+static void test_odd_written(void **state)
+{
+	struct got g = read_text(RATES
+	        "9990,n0,,1\n9990,n1,,1\n9990,,n0,1\n9990,,n1,1\n"
+	        "9990,S-00aa,leaf-right[3],1\n9990,n0,\"x, y\",1\n"
+	        "9990,0[5],2[1],1\n9990,0[6],2[2],1\n9990,0[7],2[3],1\n");
+	struct got again = {.net = g.net};
+	const struct cpl_measured_at at = {0};
+	size_t length;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &length);
+
+	(void)state;
+	assert_int_equal(g.rc, 0);
+	assert_int_equal(g.measured.n_odds, 2);
+	cpl_measured_write(&g.measured, g.net, out);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(cpl_measured_parse(&again.measured, g.net, text, length,
+	                                    "m", &at, &again.err),
+	                 0);
+	assert_int_equal(again.measured.n, g.measured.n);
+	assert_int_equal(again.measured.left_out, 4);
+	assert_int_equal(again.measured.n_odds, 2);
+	assert_memory_equal(again.measured.odd, g.measured.odd,
+	                    2 * sizeof(g.measured.odd[0]));
+	free(text);
+	cpl_measured_free(&again.measured);
+	done(&g);
+}
+
 /* Of which nothing is taken. */
 static const struct {
 	const char *text, *why;
@@ -362,6 +434,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_links),   cmocka_unit_test(test_wrong),
+	        cmocka_unit_test(test_odd_links),
+	        cmocka_unit_test(test_odd_written),
 	        cmocka_unit_test(test_refused), cmocka_unit_test(test_odd),
 	        cmocka_unit_test(test_times),   cmocka_unit_test(test_bundle),
 	        cmocka_unit_test(test_rest),    cmocka_unit_test(test_many),

@@ -179,7 +179,8 @@ static void test_refused(void **state)
 		all_free();
 		load("");
 		logged[0] = '\0';
-		engine->clerk.measure_failed = false;
+		free(engine->clerk.measure_failed);
+		engine->clerk.measure_failed = NULL;
 		engine->clerk.last_logged.text[0] = '\0';
 		measure(refused[i].rows, refused[i].age);
 		load(source("links.csv", refused[i].more));
@@ -190,6 +191,40 @@ static void test_refused(void **state)
 			fail_msg("%s: %s", refused[i].line, logged);
 		assert_null(strstr(line + 1, "error: "));
 	}
+}
+
+static int count(const char *text)
+{
+	int n = 0;
+
+	for (const char *p = logged; (p = strstr(p, text)) != NULL; p++)
+		n++;
+	return n;
+}
+
+/* Each source that fails is told of, once: also one that is named where another one
+ * has failed, and that one again. */
+static void test_each_source(void **state)
+{
+	(void)state;
+	all_free();
+	load(source("one.csv", ""));
+	decide(1);
+	decide(2);
+	assert_int_equal(count("one.csv"), 1);
+	load(source("two.csv", ""));
+	decide(3);
+	decide(4);
+	assert_int_equal(count("two.csv"), 1);
+	load(source("one.csv", ""));
+	decide(5);
+	assert_int_equal(count("one.csv"), 2);
+	assert_int_equal(count("; nothing of it counts"), 3);
+	measure("%.0f,0,1,2\n", 1);
+	load(source("links.csv", ""));
+	decide(6);
+	decide(7);
+	assert_int_equal(count("1 links are read again"), 1);
 }
 
 /* One that was fresh grows old. */
@@ -316,6 +351,7 @@ int main(void)
 	        IN_ENGINE(test_own),       IN_ENGINE(test_refused),
 	        IN_ENGINE(test_grows_old), IN_ENGINE(test_programs),
 	        IN_ENGINE(test_prometheus), IN_ENGINE(test_servers),
+	        IN_ENGINE(test_each_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,7 @@ static const char torus[] =
 static const char fattree[] =
         "{\"format\": \"commplace-network\", \"version\": 1, "
         "\"type\": \"fattree\", \"levels\": [{\"down\": 2, \"up\": 2}], "
+        "\"router_names\": [\"a\", \"b\", \"c\", \"d\"], "
         "\"nodes\": \"n[0-1]\"}";
 static const char graph[] =
         "{\"format\": \"commplace-network\", \"version\": 1, "

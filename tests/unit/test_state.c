@@ -172,7 +172,7 @@ static void test_state_messages(void **state)
 	         "to 16777216 host names"},
 	        {"{\"jobs\":[{\"id\":1,\"hosts\":[\"a\"],\"x\":1}]}",
 	         "job 1 of the list: unknown key \"x\"; the keys are id, "
-	         "signature, hosts, ranks_per_node, rank_to_host"},
+	         "signature, hosts, ranks_per_node, rank_to_host, volume"},
 	        {"{\"jobs\":[{\"id\":1,\"signature\":5}]}",
 	         "job 1 of the list: \"signature\" is an integer; a string is "
 	         "needed"},

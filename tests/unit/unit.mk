@@ -711,6 +711,22 @@ tests_unit_test_measured_SOURCES = tests/unit/test_measured.c tests/unit/network
 tests_unit_test_measured_CFLAGS = $(unit_cflags)
 tests_unit_test_measured_LDADD = $(unit_ldadd)
 
+unit_tests += tests/unit/test_cabling
+tests_unit_test_cabling_SOURCES = tests/unit/test_cabling.c tests/unit/failing_alloc.h tests/unit/network_text.h tests/unit/number.h
+tests_unit_test_cabling_CFLAGS = $(unit_cflags)
+tests_unit_test_cabling_LDFLAGS = $(failing_alloc)
+tests_unit_test_cabling_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_unknown
+tests_unit_test_unknown_SOURCES = tests/unit/test_unknown.c tests/unit/network_text.h tests/unit/number.h
+tests_unit_test_unknown_CFLAGS = $(unit_cflags)
+tests_unit_test_unknown_LDADD = $(unit_ldadd)
+
+unit_tests += tests/unit/test_unknown_site
+tests_unit_test_unknown_site_SOURCES = tests/unit/test_unknown_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
+tests_unit_test_unknown_site_CFLAGS = $(unit_cflags)
+tests_unit_test_unknown_site_LDADD = $(unit_ldadd)
+
 unit_tests += tests/unit/test_measured_site
 tests_unit_test_measured_site_SOURCES = tests/unit/test_measured_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
 tests_unit_test_measured_site_CFLAGS = $(unit_cflags)

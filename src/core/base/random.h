@@ -33,6 +33,8 @@ enum cpl_random_stream {
 	CPL_STREAM_PERMUTATION = 0,
 	/* Of a campaign's seed: the job. */
 	CPL_STREAM_CAMPAIGN_MIX = 0x6d6978, /* "mix" */
+	/* Of a job's number of nodes: the message. */
+	CPL_STREAM_UNKNOWN = 0x756e6b6e, /* "unkn" */
 	/* Of a trial's seed: the job. */
 	CPL_STREAM_TRIAL = 0x747269616c, /* "trial" */
 	/* Pivots of quartiles: of the number of values. */

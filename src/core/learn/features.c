@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "graph/contract.h"
+#include "traffic/queues.h"
 #include "traffic/workload.h"
 
 const char *const cpl_feature_name[CPL_FEATURES] = {
@@ -21,6 +23,7 @@ const char *const cpl_feature_name[CPL_FEATURES] = {
         [CPL_FEATURE_DEVIATION] = "used_deviation",
         [CPL_FEATURE_NODE_MAX] = "node_max",
         [CPL_FEATURE_MODEL] = "model",
+        [CPL_FEATURE_QUEUES] = "queues",
 };
 
 int cpl_feature_five(const double *value, int64_t n,
@@ -132,6 +135,50 @@ static int loads_of(const struct cpl_feature_job *job,
 	return rc;
 }
 
+static int hosts_of(const struct cpl_feature_job *job)
+{
+	int n = 0;
+
+	if (!job->rank_host)
+		return (job->comm->ranks - 1) / job->ranks_per_node + 1;
+	for (int r = 0; r < job->comm->ranks; r++)
+		n = job->rank_host[r] >= n ? job->rank_host[r] + 1 : n;
+	return n;
+}
+
+/* These are the seconds of the slowest flow between two nodes, where others' bytes
+ * are on its links, too. */
+static int queues_of(const struct cpl_feature_job *job,
+                     const struct cpl_load *load, double *value,
+                     struct cpl_error *err)
+{
+	int n = hosts_of(job), rc = -1;
+	int *host = malloc(((size_t)job->comm->ranks + 1) * sizeof(*host));
+	struct cpl_comm *comm = NULL;
+
+	for (int r = 0; host && r < job->comm->ranks; r++)
+		host[r] = job->rank_host ? job->rank_host[r]
+		                         : r / job->ranks_per_node;
+	if (host)
+		comm = cpl_comm_contract(job->comm, host, n, CPL_CONTRACT_BYTES,
+		                         err);
+	else
+		cpl_fail_memory(err);
+	if (comm)
+		rc = cpl_queues_seconds(
+		        &(struct cpl_queues){
+		                .net = job->net,
+		                .routing = job->routing,
+		                .comm = comm,
+		                .node = job->node,
+		                .load = load,
+		                .others = job->total ? NULL : job->background},
+		        &value[CPL_FEATURE_QUEUES], err);
+	cpl_comm_free(comm);
+	free(host);
+	return rc;
+}
+
 static int links_of(const struct cpl_feature_job *job, double *value,
                     struct cpl_error *err)
 {
@@ -144,24 +191,17 @@ static int links_of(const struct cpl_feature_job *job, double *value,
 	int rc = -1;
 
 	if (job->total)
-		return loads_of(job, job->total, value, err);
+		return loads_of(job, job->total, value, err) ||
+		                       queues_of(job, job->total, value, err)
+		               ? -1
+		               : 0;
 	w = cpl_workload_new(job->net, 1, err);
 	if (w && cpl_workload_add(w, &placed, err) >= 0 &&
-	    !cpl_workload_solve(w, err))
-		rc = loads_of(job, cpl_workload_load(w), value, err);
+	    !cpl_workload_solve(w, err) &&
+	    !loads_of(job, cpl_workload_load(w), value, err))
+		rc = queues_of(job, cpl_workload_load(w), value, err);
 	cpl_workload_free(w);
 	return rc;
-}
-
-static int hosts_of(const struct cpl_feature_job *job)
-{
-	int n = 0;
-
-	if (!job->rank_host)
-		return (job->comm->ranks - 1) / job->ranks_per_node + 1;
-	for (int r = 0; r < job->comm->ranks; r++)
-		n = job->rank_host[r] >= n ? job->rank_host[r] + 1 : n;
-	return n;
 }
 
 static int model_of(const struct cpl_feature_job *job, double *value,

@@ -34,6 +34,7 @@ enum cpl_feature {
 	CPL_FEATURE_DEVIATION,  /* of links that are used: standard deviation */
 	CPL_FEATURE_NODE_MAX,   /* seconds of the busiest link of a node */
 	CPL_FEATURE_MODEL,      /* seconds of cpl_times: max-min shares */
+	CPL_FEATURE_QUEUES,     /* seconds of cpl_queues_seconds */
 	CPL_FEATURES
 };
 
@@ -58,7 +59,7 @@ struct cpl_feature_job {
 };
 
 /* This returns 0, or -1 with err when memory is out. It costs O(links + used links
- * * log + pairs * log pairs). */
+ * * log + pairs * (log pairs + links of a route)). */
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/printable.h"
 #include "measured/rows.h"
 
 /* While the links are gone through. */
@@ -77,6 +78,14 @@ static double rate_of(enum measured_kind kind, const struct samples *s,
 	return rate > CPL_MEASURED_MOST * share ? -1 : rate;
 }
 
+/* Another number of cables was measured than the link has. */
+static bool is_odd(const struct samples *s, int cables)
+{
+	int64_t n = s->n - s->first;
+
+	return n != cables && (n > 1 || s->row[s->first].port);
+}
+
 /* Why the samples cannot be used, whatever they say; NULL: they can. */
 static const char *refusal(const struct measured_reading *r, const struct samples *s,
                            int cables)
@@ -91,7 +100,7 @@ static const char *refusal(const struct measured_reading *r, const struct sample
 		return "the time is still to come";
 	if (now > 0 && now - time > r->at->max_age)
 		return "the sample is too old";
-	if (n != cables && (n > 1 || s->row[s->first].port))
+	if (is_odd(s, cables))
 		return "the link has another number of cables than rows of "
 		       "that time";
 	if (counters && !s->first)
@@ -144,6 +153,34 @@ static void share_out(struct measured_reading *r, const struct measured_group *g
 	}
 }
 
+static void name_router(const struct cpl_network *net, int router, char out[64])
+{
+	if (net->router_name && *net->router_name[router])
+		snprintf(out, 64, "%.63s", net->router_name[router]);
+	else
+		snprintf(out, 64, "%d", router);
+	cpl_printable(out);
+}
+
+static void note_odd(struct measured_reading *r, const struct samples *s,
+                     const struct measured_group *group)
+{
+	const struct cpl_network *net = r->names.net;
+	struct cpl_measured_odd odd = {.counted = (int)(s->n - s->first),
+	                               .cables = group->cables};
+	int64_t cable = (group->id - net->n_links) % cpl_network_port_cables(net);
+
+	if (group->link) {
+		name_router(net, net->link_from[*group->link], odd.from);
+		name_router(net, net->link_to[*group->link], odd.to);
+	} else {
+		snprintf(odd.from, sizeof(odd.from), "%.63s",
+		         net->node_name[cable / net->n_ports]);
+		name_router(net, net->port_router[cable], odd.to);
+	}
+	measured_note_odd(r->out, &odd);
+}
+
 /* The times of the set are those of its oldest samples. */
 static void note_times(struct measured_reading *r, const struct samples *s)
 {
@@ -177,6 +214,8 @@ static void read_group(struct measured_reading *r, const struct measured_row *ro
 		if (rate[i] < 0)
 			why = reason;
 	}
+	if (is_odd(&s, group.cables))
+		note_odd(r, &s, &group);
 	if (why) {
 		measured_leave_out(&r->rows, rows, row[bad].line, "%s", why);
 		return;
@@ -238,7 +277,7 @@ int cpl_measured_parse(struct cpl_measured *out, const struct cpl_network *net,
                        const char *text, size_t length, const char *name,
                        const struct cpl_measured_at *at, struct cpl_error *err)
 {
-	struct measured_reading r = {.out = out, .rows.name = name, .at = at};
+	struct measured_reading r = {.out = out, .rows = {.name = name, .out = out}, .at = at};
 	int rc = -1;
 
 	*out = (struct cpl_measured){0};
@@ -287,6 +326,21 @@ static void write_node_rate(const struct cpl_network *net, int64_t cable,
 	        net->node_name[cable / net->n_ports], port);
 }
 
+/* As many rows as there were cables, which no link takes. */
+static void write_odd(const struct cpl_measured_odd *odd, double time, FILE *out)
+{
+	int rows = odd->cables ? odd->counted : 1;
+
+	for (int i = 0; i < rows; i++) {
+		fprintf(out, "%.17g,", time);
+		if (odd->cables)
+			fprintf(out, "\"%s[%d]\",", odd->from, i);
+		else
+			fprintf(out, "\"%s\",", odd->from);
+		fprintf(out, "\"%s\",0\n", odd->to);
+	}
+}
+
 void cpl_measured_write(const struct cpl_measured *measured,
                         const struct cpl_network *net, FILE *out)
 {
@@ -308,6 +362,8 @@ void cpl_measured_write(const struct cpl_measured *measured,
 			        measured->rate[i].rate / cables);
 		}
 	}
+	for (int i = 0; i < measured->n_odds; i++)
+		write_odd(&measured->odd[i], measured->time, out);
 }
 
 void cpl_measured_free(struct cpl_measured *measured)
@@ -343,4 +399,16 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 	if (job)
 		job->id = CPL_MEASURED_ID;
 	return job;
+}
+
+double cpl_measured_coverage(const struct cpl_measured *links, double began,
+                             double ended)
+{
+	double from = began > links->since ? began : links->since;
+	double to = ended < links->time ? ended : links->time;
+
+	if (links->since < links->time)
+		return to > from ? (to - from) / (links->time - links->since)
+		                 : 0;
+	return began <= links->time && links->time <= ended;
 }

@@ -26,8 +26,8 @@
  * was reset, or may have wrapped twice, and more than the link carries. The
  * first reason is kept.
  */
-/* Tests: measured names rows in test_measured; http io source in
- * test_measured_site. */
+/* Tests: measured names rows in test_measured; unknown in test_unknown; http io
+ * source in test_measured_site. */
 #ifndef CPL_MEASURED_MEASURED_H
 #define CPL_MEASURED_MEASURED_H
 
@@ -53,6 +53,14 @@ struct cpl_measured_at {
 	double now, max_age; /* seconds */
 };
 
+/* A link that was measured and is not in the network as it was: names of its ends, by
+ * the text or the network. */
+struct cpl_measured_odd {
+	char from[64], to[64];
+	int counted, cables; /* cables; 0: the network has no such link */
+};
+#define CPL_MEASURED_ODDS 32
+
 struct cpl_measured {
 	int64_t n;
 	struct cpl_times_rate *rate; /* [n] by link; may be 0 */
@@ -61,6 +69,10 @@ struct cpl_measured {
 	double time, since;
 	int64_t rows, left_out; /* that were to count, and do not */
 	struct cpl_error why;   /* of the first of these, or "" */
+	/* Of these, links of another cabling; one direction of each, and no more
+	 * than there is room for. */
+	int n_odds;
+	struct cpl_measured_odd odd[CPL_MEASURED_ODDS];
 };
 
 /*
@@ -76,11 +88,15 @@ int cpl_measured_parse(struct cpl_measured *out, const struct cpl_network *net,
 int cpl_measured_load(struct cpl_measured *out, const struct cpl_network *net,
                       const char *path, const struct cpl_measured_at *at,
                       struct cpl_error *err);
-/* The same as rates, which reads as what was written. Errors show at the stream.
- * O(links). */
+/* The same as rates, which reads as what was written; of what was left out odd links
+ * only. Errors show at the stream. O(links). */
 void cpl_measured_write(const struct cpl_measured *measured,
                         const struct cpl_network *net, FILE *out);
 void cpl_measured_free(struct cpl_measured *measured);
+
+/* In which part of the sample's time (seconds since 1970) a job ran, 0 .. 1. */
+double cpl_measured_coverage(const struct cpl_measured *links, double began,
+                             double ended);
 
 /* What a job of the background is called that stands for all that is not known:
  * before all others. */

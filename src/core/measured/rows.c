@@ -37,6 +37,30 @@ void measured_leave_out(struct measured_rows *rows, int64_t n, int line,
 	rows->left_out += n;
 }
 
+void measured_note_odd(struct cpl_measured *out, const struct cpl_measured_odd *odd)
+{
+	for (int i = 0; i < out->n_odds; i++) {
+		const struct cpl_measured_odd *o = &out->odd[i];
+
+		if ((!strcmp(o->from, odd->from) && !strcmp(o->to, odd->to)) ||
+		    (!strcmp(o->from, odd->to) && !strcmp(o->to, odd->from)))
+			return;
+	}
+	if (out->n_odds < CPL_MEASURED_ODDS)
+		out->odd[out->n_odds++] = *odd;
+}
+
+static void note_unknown(struct measured_rows *rows, const char *from, const char *to)
+{
+	struct cpl_measured_odd odd = {.cables = 0};
+
+	snprintf(odd.from, sizeof(odd.from), "%.63s", from);
+	snprintf(odd.to, sizeof(odd.to), "%.63s", to);
+	cpl_printable(odd.from);
+	cpl_printable(odd.to);
+	measured_note_odd(rows->out, &odd);
+}
+
 /* The first line that says anything. -1 with err: it is not one of ours. */
 static int read_head(struct cpl_lines *in, struct measured_rows *rows)
 {
@@ -157,6 +181,7 @@ static int read_row(struct cpl_lines *in, const struct measured_names *names,
 		                   "the network has no link from '%.60s' to "
 		                   "'%.60s'",
 		                   field[FROM], field[TO]);
+		note_unknown(rows, field[FROM], field[TO]);
 		return 0;
 	}
 	row.bad = !take_number(field[TIME], &row.time);

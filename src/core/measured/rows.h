@@ -4,6 +4,7 @@
 #define CPL_MEASURED_ROWS_H
 
 #include "base/error.h"
+#include "measured/measured.h"
 #include "measured/names.h"
 
 enum measured_kind {
@@ -32,6 +33,7 @@ struct measured_rows {
 	struct measured_row *row; /* by group, time and line */
 	int64_t left_out;
 	struct cpl_error why; /* of the first, or "" */
+	struct cpl_measured *out; /* for its odd links */
 };
 
 /* 0, or -1 with err: no such text; memory. free(rows->row) in either case.
@@ -44,5 +46,8 @@ int measured_rows_read(struct measured_rows *rows,
 void measured_leave_out(struct measured_rows *rows, int64_t n, int line,
                         const char *fmt, ...)
         __attribute__((format(printf, 4, 5)));
+
+/* A link that the network does not have, or with so many cables. */
+void measured_note_odd(struct cpl_measured *out, const struct cpl_measured_odd *odd);
 
 #endif

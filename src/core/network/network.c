@@ -13,7 +13,8 @@
 static const char *const common_keys[] = {
         "format",  "version",          "name",  "type",
         "routing", "nodes_per_router", "nodes", "bandwidth",
-        "ports",   "adaptive",         "accelerators"};
+        "ports",   "adaptive",         "accelerators",
+        "router_names"};
 
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
 #define MAX_KEYS 32
@@ -205,6 +206,30 @@ static int read_adaptive(struct cpl_network *net, const json_t *root,
 	return 0;
 }
 
+static int read_names(struct cpl_network *net, const json_t *root,
+                      struct cpl_error *err)
+{
+	const json_t *names = json_object_get(root, "router_names");
+	size_t n = json_array_size(names);
+	bool right = json_is_array(names) && n == (size_t)net->n_routers;
+
+	for (size_t i = 0; right && i < n; i++)
+		right = json_is_string(json_array_get(names, i));
+	if (names && !right)
+		return cpl_fail(err,
+		                "\"router_names\": an array of %d strings is "
+		                "needed, one for each router",
+		                net->n_routers);
+	if (names)
+		net->router_name = calloc(n, sizeof(*net->router_name));
+	for (size_t i = 0; net->router_name && i < n; i++) {
+		net->router_name[i] =
+		        strdup(json_string_value(json_array_get(names, i)));
+		right = right && net->router_name[i];
+	}
+	return names && !(net->router_name && right) ? cpl_fail_memory(err) : 0;
+}
+
 static int fill(struct cpl_network *net, const json_t *root, const char *path,
                 struct cpl_error *err)
 {
@@ -223,7 +248,7 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	if (cpl_ports_read(net, root, err) ||
 	    cpl_accelerators_read(net, root, err) ||
 	    read_adaptive(net, root, err) ||
-	    type->shape(net, root, err))
+	    type->shape(net, root, err) || read_names(net, root, err))
 		return -1;
 	if (!net->n_node_routers)
 		net->n_node_routers = net->n_routers;

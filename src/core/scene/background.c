@@ -238,6 +238,15 @@ void cpl_background_remove(struct cpl_background *b, struct cpl_job_load *job)
 	}
 }
 
+void cpl_background_changed(struct cpl_background *b)
+{
+	int64_t links = cpl_times_links(b->net);
+
+	for (int64_t l = 0; l < links; l++)
+		if (b->head[l].job)
+			sum_up(b, (int)l);
+}
+
 int cpl_background_jobs(const struct cpl_background *background)
 {
 	return background->n_jobs;

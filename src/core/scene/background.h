@@ -65,6 +65,10 @@ void cpl_background_add(struct cpl_background *background,
 void cpl_background_remove(struct cpl_background *background,
                            struct cpl_job_load *job);
 
+/* The bytes of jobs that count are others now, on the links that they had. O(links of
+ * all jobs). */
+void cpl_background_changed(struct cpl_background *background);
+
 /* How many jobs count, and which does first, by id, or NULL. */
 int cpl_background_jobs(const struct cpl_background *background);
 struct cpl_job_load *

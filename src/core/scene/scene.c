@@ -30,6 +30,13 @@ void cpl_scene_remove(struct cpl_scene *scene, struct cpl_job_load *job)
 	cpl_background_remove(scene->running, job);
 }
 
+void cpl_scene_changed(struct cpl_scene *scene)
+{
+	forget_harm(scene);
+	if (scene->running)
+		cpl_background_changed(scene->running);
+}
+
 void cpl_scene_close(struct cpl_scene *scene)
 {
 	struct cpl_job_load *job;

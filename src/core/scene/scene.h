@@ -68,6 +68,8 @@ struct cpl_budget {
 int cpl_scene_add(struct cpl_scene *scene, struct cpl_job_load *job,
                   struct cpl_error *err);
 void cpl_scene_remove(struct cpl_scene *scene, struct cpl_job_load *job);
+/* Bytes of jobs in it are others now. As cpl_background_changed. */
+void cpl_scene_changed(struct cpl_scene *scene);
 /* Frees what the scene made, and its jobs. */
 void cpl_scene_close(struct cpl_scene *scene);
 

@@ -26,6 +26,13 @@ enum cpl_order_reaches {
 	CPL_REACHES_NO,
 };
 
+/* How jobs without a signature stand in the background. */
+enum cpl_unknown_mode {
+	CPL_UNKNOWN_MEASURED, /* with their share of MeasuredLinks */
+	CPL_UNKNOWN_UNIFORM,  /* each node sends the same to each other one */
+	CPL_UNKNOWN_OFF,      /* not at all */
+};
+
 /* What users may choose at submission, bits. */
 enum {
 	CPL_MAY_PROFILE = 1,
@@ -126,6 +133,8 @@ struct cpl_config {
 	bool trial_stop;
 	char *measured_links; /* a source, see measured/source.h; NULL: none */
 	int measured_max_age; /* seconds */
+	enum cpl_unknown_mode unknown;
+	uint64_t unknown_volume; /* bytes/s of a node; 0: as known jobs send */
 	uint64_t seed;
 	int profile_memory; /* MiB */
 	char *decider;      /* socket of a commplaced that runs; NULL: none */
@@ -207,6 +216,7 @@ bool cpl_config_is_off(const struct cpl_config *config);
 /* Does the objective learned decide for all jobs or for those of a line? */
 bool cpl_config_learned(const struct cpl_config *config);
 const char *cpl_mode_name(enum cpl_mode mode);
+const char *cpl_unknown_name(enum cpl_unknown_mode unknown);
 const char *cpl_order_reaches_name(enum cpl_order_reaches reaches);
 
 /* The line of a partition, or NULL. */

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 
 static const char *const modes[] = {"on", "observe", "off", NULL};
+static const char *const unknowns[] = {"measured", "uniform", "off", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const accesses[] = {"slurm", "owner", "all", NULL};
 static const char *const auto_yes_no[] = {"auto", "yes", "no", NULL};
@@ -72,6 +73,8 @@ static const struct rule rules[N_KEYS] = {
 	[KEY_TrialStop] = {config_set_flag, AT(trial_stop), .words = no_yes},
 	[KEY_MeasuredLinks] = {config_set_source, AT(measured_links)},
 	[KEY_MeasuredMaxAge] = {config_set_int, AT(measured_max_age), .low = 1, .high = 86400},
+	[KEY_Unknown] = {config_set_choice, AT(unknown), .words = unknowns},
+	[KEY_UnknownVolume] = {config_set_volume, AT(unknown_volume), .low = 1, .high = 1000000000000000},
 	[KEY_AdminComment] = {config_set_flag, AT(admin_comment), .words = no_yes},
 	[KEY_ProfileMemory] = {config_set_int, AT(profile_memory), .low = 16, .high = 1048576},
 	[KEY_Decider] = {config_set_path, AT(decider)},
@@ -109,6 +112,11 @@ int cpl_config_line(const struct cpl_config *config, const char *key)
 const char *cpl_mode_name(enum cpl_mode mode)
 {
 	return modes[mode];
+}
+
+const char *cpl_unknown_name(enum cpl_unknown_mode unknown)
+{
+	return unknowns[unknown];
 }
 
 const char *cpl_order_reaches_name(enum cpl_order_reaches reaches)

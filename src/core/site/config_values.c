@@ -135,6 +135,19 @@ int config_set_int(struct config_parser *p, void *field, const char *value)
 	return 0;
 }
 
+int config_set_volume(struct config_parser *p, void *field, const char *value)
+{
+	if (strcasecmp(value, "known"))
+		return config_set_uint64(p, field, value)
+		               ? cpl_fail(p->err,
+		                          " is no volume; use known, or bytes "
+		                          "per second from 1 to %llu",
+		                          (unsigned long long)p->rule->high)
+		               : 0;
+	*(uint64_t *)field = 0;
+	return 0;
+}
+
 int config_set_date(struct config_parser *p, void *field, const char *value)
 {
 	static const char *const forms[] = {"%Y-%m-%d", "%Y-%m-%dT%H:%M",

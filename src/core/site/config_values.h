@@ -36,6 +36,7 @@ config_set config_set_text_of, config_set_path, config_set_user_dir,
 config_set config_set_choice, config_set_int, config_set_time,
         config_set_objective, config_set_override;
 /* bool, uint64_t, struct cpl_range, int64_t: seconds since 1970. */
-config_set config_set_flag, config_set_uint64, config_set_range, config_set_date;
+config_set config_set_flag, config_set_uint64, config_set_range, config_set_date,
+        config_set_volume;
 
 #endif

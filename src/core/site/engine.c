@@ -151,6 +151,7 @@ static void clerk_free(struct clerk *clerk)
 	engine_snapshot_drop(clerk->staged);
 	engine_snapshot_drop(clerk->measuring);
 	engine_measured_free(clerk->measured);
+	free(clerk->measure_failed);
 	free(clerk->last_network);
 	free(clerk->last_model);
 	free(clerk->last_trial);
@@ -367,7 +368,8 @@ static void take_back(struct cpl_engine *engine, struct cpl_record *record)
 	if (!job)
 		return;
 	engine_reach_restore(&engine->desk, record);
-	job->traffic = record->profile && record->ranks > 0;
+	job->traffic = record->profile && record->ranks > 0 &&
+	               !(record->volume > 0);
 	job->ordered = engine_order(record) != NULL;
 	job->has_layout =
 	        record->outcome != CPL_OUTCOME_OBSERVED && record->ranks > 0 &&

@@ -81,7 +81,9 @@ struct clerk {
 	struct snapshot *measuring;
 	int64_t measure_next;           /* when again (cpl_now) */
 	bool measure_busy;              /* a request has it in hand */
-	bool measure_failed;            /* the last one did, and it was said */
+	/* The source that failed last, which was said; NULL: it did not fail.
+	 * Only who has measure_busy may look. */
+	char *measure_failed;
 	struct measured_set *measured; /* for the next caller to take, or NULL */
 };
 

@@ -31,6 +31,7 @@ struct decided {
 	struct cpl_times_result times; /* seconds > 0: so judged */
 	int *host; /* [n_host] what the scheduler gave it, in node order */
 	int n_host;
+	bool quiet; /* nothing is told of it: it has a record, that is all */
 };
 
 /* Of a profile on so many hosts with so many ranks each. */

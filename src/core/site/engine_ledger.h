@@ -33,6 +33,13 @@ struct running {
 	bool load_made;            /* for the snapshot in force: */
 	struct cpl_job_load *load; /* NULL: it has none, or not yet */
 	struct making *making;     /* its load, under way, or NULL */
+	/* Without a profile that fits, and Unknown: bytes/s that each of its nodes
+	 * is taken to send; 0: nothing is. */
+	double volume;
+	/* Not NULL: `load` is its share of what was measured, and this, which
+	 * is in no scene, the one by volume; both have the same links. */
+	struct cpl_job_load *shape;
+	double sends; /* bytes/s between its nodes by its profile, or 0 */
 	struct step_order step;    /* the last one; no ranks: none */
 };
 
@@ -46,6 +53,14 @@ struct load_scratch {
 struct gone {
 	struct cpl_job_load *load;
 	int64_t began, ended; /* seconds since 1970 */
+	bool unknown;         /* it had its share of what was measured */
+};
+
+/* What a node of the newest measured run of a user's job name sent. */
+#define ENGINE_FORMER_VOLUMES 4096
+struct former_volume {
+	uint64_t hash; /* of both, 0: none */
+	double volume;
 };
 
 /* What others than our own jobs send, as measured. */
@@ -53,7 +68,7 @@ struct rest {
 	struct measured_set *sample; /* the newest, or NULL */
 	bool waits;                  /* it is not in the scene yet */
 	struct cpl_job_load *load;   /* what is, of it or one before; or NULL */
-	char told[64];               /* for records, of that */
+	char told[128];              /* for records, of that */
 	struct gone *gone;           /* [n_gone], with MeasuredLinks */
 	int n_gone;
 };
@@ -74,6 +89,8 @@ struct ledger {
 	int n_live;
 	bool restore_waits, was_restored;
 	bool in_charge; /* of the jobs, which a backup in standby is not */
+	struct former_volume former_volume[ENGINE_FORMER_VOLUMES];
+	uint64_t former_hash; /* that was looked for last */
 };
 
 /* engine_running.c */
@@ -152,16 +169,41 @@ void engine_rest_gone(struct ledger *ledger, struct running *job);
 /* The network is another one. */
 void engine_rest_forget(struct ledger *ledger);
 
+/* engine_unknown.c: jobs that run without a signature. What they are taken to send
+ * goes by what is known when they start, and is on their records: decisions can be
+ * made again. */
+
+/* Does the site want them in the background? */
+bool engine_unknown_wanted(const struct ledger *ledger);
+/* Bytes/s of a node of such a job that starts now; 0: it has none. O(running
+ * jobs). */
+double engine_unknown_volume(struct ledger *ledger,
+                             const struct cpl_record *record);
+/* How much a job with a profile sends. O(its traffic), and not more than some
+ * thousand ranks of it. */
+void engine_unknown_note_known(struct running *job);
+/* Does the job stand with its share of what is measured, once that is known? */
+bool engine_unknown_shared(const struct ledger *ledger,
+                           const struct running *job);
+/* They stand by their volumes again. O(links of all jobs). */
+void engine_unknown_forget(struct ledger *ledger);
+/* The newest sample's rest is shared among them; *rest is what is left. -1 with
+ * err: memory, and they stand by their volumes. As cpl_unknown_share, besides the
+ * links of all jobs. */
+int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
+                         struct cpl_error *err);
+
 /* engine_loads.c: the load of a job, made by the worker or by the first who
  * needs it. */
 
 /*
- * By the record's layout and that profile, whose reference it takes. NULL with
- * err: memory, or a host that is not in the network.
+ * By the record's layout and that profile, whose reference it takes; without one
+ * (NULL) as a job whose nodes send so much each (volume, bytes/s) to each other.
+ * NULL with err: memory, or a host that is not in the network.
  */
 struct making *engine_load_begin(struct ledger *ledger,
                                  const struct cpl_record *record,
-                                 struct cpl_profile *profile,
+                                 struct cpl_profile *profile, double volume,
                                  struct cpl_error *err);
 /* Wait for it until the deadline, or make it. True: *load is it, or NULL with
  * err (memory). False with err: the deadline. */

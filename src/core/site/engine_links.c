@@ -64,19 +64,22 @@ static int read_links(const struct links_request *m, struct measured_set *set,
 	return rc;
 }
 
-/* One line where it begins to fail, in all or in part, and one where it ends. */
-static void say(struct clerk *clerk, const struct measured_set *set,
-                const struct cpl_error *err)
+/* One line where a source begins to fail, in all or in part, and one where that
+ * ends. Without memory it is said again. */
+static void say(struct clerk *clerk, const char *source,
+                const struct measured_set *set, const struct cpl_error *err)
 {
 	bool failed = !set || set->links.left_out;
+	bool said = clerk->measure_failed &&
+	            !strcmp(clerk->measure_failed, source);
 
-	if (failed && !clerk->measure_failed && set)
+	if (failed && !said && set)
 		engine_log(clerk, CPL_ENGINE_ERROR,
 		           "MeasuredLinks: %lld of %lld rows are left out; the "
 		           "first: %s",
 		           (long long)set->links.left_out,
 		           (long long)set->links.rows, set->links.why.text);
-	else if (failed && !clerk->measure_failed)
+	else if (failed && !said)
 		engine_log(clerk, CPL_ENGINE_ERROR,
 		           "MeasuredLinks: %s; nothing of it counts",
 		           err->text);
@@ -84,7 +87,8 @@ static void say(struct clerk *clerk, const struct measured_set *set,
 		engine_log(clerk, CPL_ENGINE_INFO,
 		           "MeasuredLinks: %lld links are read again",
 		           (long long)set->links.n);
-	clerk->measure_failed = failed;
+	if (!failed || !said)
+		engine_set(&clerk->measure_failed, failed ? source : NULL);
 }
 
 static void run_measuring(struct cpl_request *head)
@@ -101,7 +105,7 @@ static void run_measuring(struct cpl_request *head)
 		engine_measured_free(set);
 		set = NULL;
 	}
-	say(m->clerk, set, &err);
+	say(m->clerk, m->snapshot->config->measured_links, set, &err);
 	if (set)
 		write_file(set);
 	pthread_mutex_lock(&m->clerk->lock);

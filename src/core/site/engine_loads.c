@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measured/unknown.h"
 #include "site/engine_ledger.h"
 #include "traffic/workload.h"
 
@@ -15,8 +16,10 @@ struct making {
 	struct ledger *ledger;
 	atomic_flag taken; /* a thread makes it, or has */
 	struct snapshot *snapshot;
-	struct cpl_profile *profile;
-	int *node;      /* [hosts] */
+	struct cpl_profile *profile; /* NULL: it is an unknown job, */
+	double volume;               /* whose nodes send this each */
+	int *node;                   /* [n_nodes] */
+	int n_nodes;
 	int *rank_host; /* [ranks] */
 	struct cpl_job_load *load;
 	struct cpl_error err;
@@ -42,7 +45,15 @@ static int open_scratch(struct load_scratch *scratch, struct snapshot *snapshot,
 	return 0;
 }
 
-static void make(struct making *m, struct load_scratch *scratch)
+static void make_unknown(struct making *m, struct load_scratch *scratch)
+{
+	if (!open_scratch(scratch, m->snapshot, &m->err))
+		m->load = cpl_unknown_load(scratch->workload, m->snapshot->net,
+		                           m->snapshot->routing, m->node,
+		                           m->n_nodes, m->volume, &m->err);
+}
+
+static void make_known(struct making *m, struct load_scratch *scratch)
 {
 	struct cpl_job placed = {.routing = m->snapshot->routing,
 	                         .comm = m->profile->comm,
@@ -53,6 +64,20 @@ static void make(struct making *m, struct load_scratch *scratch)
 		m->load = cpl_job_load_of(scratch->workload, m->snapshot->net,
 		                          &placed, m->profile->run.seconds,
 		                          &m->err);
+}
+
+static void make(struct making *m, struct load_scratch *scratch)
+{
+	if (m->profile)
+		make_known(m, scratch);
+	else
+		make_unknown(m, scratch);
+}
+
+static int64_t entries_of(const struct making *m)
+{
+	return m->profile ? m->profile->comm->n_entries
+	                  : (int64_t)m->n_nodes * CPL_UNKNOWN_PEERS;
 }
 
 static void run_making(struct cpl_request *head)
@@ -74,6 +99,23 @@ static void making_free(struct cpl_request *head)
 	free(m->rank_host);
 	free(m->load);
 	free(m);
+}
+
+/* Hosts outside of the network send over none of its links. */
+static int place_nodes(struct making *m, const struct cpl_record *record,
+                       struct cpl_error *err)
+{
+	m->node = malloc(((size_t)record->n_hosts + 1) * sizeof(int));
+	if (!m->node)
+		return cpl_fail_memory(err);
+	for (int h = 0; h < record->n_hosts; h++) {
+		int node = cpl_network_node(m->snapshot->net, record->host[h]);
+
+		if (node >= 0)
+			m->node[m->n_nodes++] = node;
+	}
+	return m->n_nodes ? 0
+	                  : cpl_fail(err, "none of its hosts is in the network");
 }
 
 /* Where the ranks are. -1 with err: memory; the network lacks a rank's host. */
@@ -99,7 +141,7 @@ static int place_ranks(struct making *m, const struct cpl_record *record,
 
 struct making *engine_load_begin(struct ledger *ledger,
                                  const struct cpl_record *record,
-                                 struct cpl_profile *profile,
+                                 struct cpl_profile *profile, double volume,
                                  struct cpl_error *err)
 {
 	struct making *m = calloc(1, sizeof(*m));
@@ -115,7 +157,9 @@ struct making *engine_load_begin(struct ledger *ledger,
 	atomic_flag_clear(&m->taken);
 	m->snapshot = engine_snapshot_hold(ledger->snapshot);
 	m->profile = profile;
-	if (place_ranks(m, record, err)) {
+	m->volume = volume;
+	if (profile ? place_ranks(m, record, err)
+	            : place_nodes(m, record, err)) {
 		making_free(&m->head);
 		return NULL;
 	}
@@ -132,7 +176,7 @@ bool engine_load_end(struct ledger *ledger, struct making *m, int64_t deadline,
 
 	if (!in_time && cpl_now() < deadline) {
 		in_time = true;
-		if (m->profile->comm->n_entries <= MADE_AT_ONCE &&
+		if (entries_of(m) <= MADE_AT_ONCE &&
 		    !atomic_flag_test_and_set(&m->taken))
 			make(m, &ledger->on_caller);
 		else

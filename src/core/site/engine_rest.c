@@ -86,22 +86,16 @@ void engine_rest_gone(struct ledger *ledger, struct running *job)
 		return;
 	cpl_scene_remove(&ledger->scene, job->load);
 	ledger->state++;
+	/* As it stood by its volume: a sample to come has to do with that. */
+	if (job->shape) {
+		free(job->load);
+		job->load = job->shape;
+		job->shape = NULL;
+	}
 	rest->gone[rest->n_gone++] =
-	        (struct gone){job->load, job->record->time, now};
+	        (struct gone){job->load, job->record->time, now,
+	                      engine_unknown_shared(ledger, job)};
 	job->load = NULL;
-}
-
-/* Which part of the sample's time a job has run. */
-static double share_of_sample(const struct cpl_measured *links, double began,
-                      double ended)
-{
-	double from = began > links->since ? began : links->since;
-	double to = ended < links->time ? ended : links->time;
-
-	if (links->since < links->time)
-		return to > from ? (to - from) / (links->time - links->since)
-		                 : 0;
-	return began <= links->time && links->time <= ended;
 }
 
 static void add_load(struct cpl_load *own, const struct cpl_job_load *load,
@@ -125,29 +119,41 @@ static int predict(const struct ledger *ledger, struct cpl_load *own,
 	for (int i = 0; i < ledger->n_running; i++) {
 		const struct running *job = &ledger->running[i];
 
-		if (job->load && job->load->counted)
+		if (job->load && job->load->counted &&
+		    !engine_unknown_shared(ledger, job))
 			add_load(own, job->load,
-			         share_of_sample(links, (double)job->record->time,
-			                 links->time));
+			         cpl_measured_coverage(links,
+			                          (double)job->record->time,
+			                          links->time));
 	}
 	for (int i = 0; i < rest->n_gone; i++)
-		add_load(own, rest->gone[i].load,
-		         share_of_sample(links, (double)rest->gone[i].began,
-		                 (double)rest->gone[i].ended));
+		if (!rest->gone[i].unknown)
+			add_load(own, rest->gone[i].load,
+			         cpl_measured_coverage(links,
+			                          (double)rest->gone[i].began,
+			                          (double)rest->gone[i].ended));
 	return 0;
 }
 
-/* "3120 links at 1795783200, 4.2e+10 bytes/s of others" */
-static void tell(struct rest *rest)
+/* "3120 links at 1795783200, 4.2e+10 bytes/s of others on 400", and ", 12 jobs
+ * without a signature apart" */
+static void tell(struct ledger *ledger)
 {
+	struct rest *rest = &ledger->rest;
 	double sum = 0;
+	int n, shared = 0;
 
 	for (int i = 0; i < rest->load->n_links; i++)
 		sum += rest->load->on[i].bytes;
-	snprintf(rest->told, sizeof(rest->told),
-	         "%lld links at %.0f, %.3g bytes/s of others on %d",
-	         (long long)rest->sample->links.n, rest->sample->links.time,
-	         sum, rest->load->n_links);
+	for (int i = 0; i < ledger->n_running; i++)
+		shared += ledger->running[i].shape != NULL;
+	n = snprintf(rest->told, sizeof(rest->told),
+	             "%lld links at %.0f, %.3g bytes/s of others on %d",
+	             (long long)rest->sample->links.n, rest->sample->links.time,
+	             sum, rest->load->n_links);
+	if (shared)
+		snprintf(rest->told + n, sizeof(rest->told) - (size_t)n,
+		         ", %d jobs without a signature apart", shared);
 }
 
 static int put_rest(struct ledger *ledger, struct cpl_error *err)
@@ -163,10 +169,15 @@ static int put_rest(struct ledger *ledger, struct cpl_error *err)
 	cpl_load_free(&own);
 	if (!load)
 		return -1;
+	if (ledger->snapshot->config->unknown == CPL_UNKNOWN_MEASURED &&
+	    engine_unknown_share(ledger, &load, err)) {
+		free(load);
+		return -1;
+	}
 	drop_load(ledger);
 	rest->waits = false;
 	rest->load = load;
-	tell(rest);
+	tell(ledger);
 	ledger->state++;
 	if (!cpl_scene_add(&ledger->scene, load, err))
 		return 0;
@@ -189,6 +200,7 @@ int engine_rest_put(struct ledger *ledger, struct cpl_error *err)
 	if (!rest->sample)
 		return 0;
 	if (is_old(ledger)) {
+		engine_unknown_forget(ledger);
 		drop_load(ledger);
 		engine_measured_free(rest->sample);
 		rest->sample = NULL;

@@ -40,7 +40,8 @@ struct running *engine_running_find(const struct ledger *ledger, int64_t id)
 /* Does this job put load on the network, as far as is known? */
 static bool has_traffic(const struct running *job)
 {
-	return !job->suspended && job->traffic && job->record->ranks > 0;
+	return !job->suspended &&
+	       (job->traffic ? job->record->ranks > 0 : job->volume > 0);
 }
 
 /* Is the job's load in the scene? */
@@ -56,6 +57,8 @@ static void forget_load(struct ledger *ledger, struct running *job)
 		ledger->state++;
 	}
 	free(job->load);
+	free(job->shape);
+	job->shape = NULL;
 	engine_load_drop(ledger, job->making);
 	job->load = NULL;
 	job->making = NULL;
@@ -145,18 +148,20 @@ static int begin_load(struct ledger *ledger, struct running *job,
 	struct cpl_store_answer answer = {.found = CPL_FOUND_READY};
 	struct cpl_error why = {""};
 
-	if (job->profile)
+	if (!job->traffic)
+		answer.found = CPL_FOUND_MISSING;
+	else if (job->profile)
 		answer.profile = cpl_profile_hold(job->profile);
 	else
 		find_again(ledger, job->record, 0, &answer);
-	if (!answer.profile) {
+	if (!answer.profile && job->traffic) {
 		job->traffic = will_come(&answer);
 		if (job->traffic)
 			have_read(ledger, job->record);
 		return 0;
 	}
-	job->making =
-	        engine_load_begin(ledger, job->record, answer.profile, &why);
+	job->making = engine_load_begin(ledger, job->record, answer.profile,
+	                                job->volume, &why);
 	if (job->making)
 		return 0;
 	if (cpl_error_is_memory(&why))
@@ -204,8 +209,11 @@ struct running *engine_running_add(struct ledger *ledger,
 	        .profile = profile,
 	        .traffic = profile && record->ranks == profile->ranks,
 	};
+	engine_unknown_note_known(&ledger->running[at]);
+	if (engine_unknown_wanted(ledger))
+		ledger->running[at].volume = record->volume;
 	/* The worker makes its load, before anybody needs it. */
-	if (ledger->running[at].traffic)
+	if (ledger->running[at].traffic || ledger->running[at].volume > 0)
 		begin_load(ledger, &ledger->running[at], NULL);
 	return &ledger->running[at];
 }
@@ -277,8 +285,13 @@ void engine_running_changed(struct ledger *ledger, struct running *job)
 void engine_running_stale(struct ledger *ledger, struct snapshot *snapshot)
 {
 	for (int i = 0; i < ledger->n_running; i++) {
-		forget_load(ledger, &ledger->running[i]);
-		engine_step_order_free(&ledger->running[i].step);
+		struct running *job = &ledger->running[i];
+
+		forget_load(ledger, job);
+		engine_step_order_free(&job->step);
+		job->volume = snapshot->config->unknown == CPL_UNKNOWN_OFF
+		                      ? 0
+		                      : job->record->volume;
 	}
 	engine_rest_forget(ledger);
 	cpl_scene_close(&ledger->scene);

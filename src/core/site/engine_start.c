@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/hostlist.h"
 #include "base/printable.h"
@@ -412,16 +413,21 @@ static void start(struct desk *desk, struct ledger *ledger,
 	if (allocate(desk, decided, got, &real, &err) ||
 	    fill_record(desk, ledger, decided, &real, got->own_order, &err))
 		goto out;
-	cpl_count(&desk->clerk->counters, placed     ? CPL_COUNT_START_PLACED
-	                                  : observed ? CPL_COUNT_START_OBSERVED
-	                                             : CPL_COUNT_START_STOCK);
+	if (!decided->quiet)
+		cpl_count(&desk->clerk->counters,
+		          placed     ? CPL_COUNT_START_PLACED
+		          : observed ? CPL_COUNT_START_OBSERVED
+		                     : CPL_COUNT_START_STOCK);
 	if (record->arm)
 		cpl_count(&desk->clerk->counters,
 		          strcmp(record->arm, CPL_ARM_IS_STOCK)
 		                  ? CPL_COUNT_TRIAL_OURS
 		                  : CPL_COUNT_TRIAL_STOCK);
-	describe(record, notice->text, sizeof(notice->text));
+	if (!decided->quiet)
+		describe(record, notice->text, sizeof(notice->text));
 	notice->comment = desk->snapshot->config->admin_comment;
+	if (!decided->profile || decided->profile->ranks != real.ranks)
+		record->volume = engine_unknown_volume(ledger, record);
 	cpl_record_dir_write(desk->clerk->records, record);
 	if (observed && as_it_runs(record, &real)) {
 		cpl_fail_memory(&err);
@@ -474,6 +480,35 @@ static struct decided *order_only(const struct desk *desk,
 	return NULL;
 }
 
+/* Nothing was decided, and nothing will be; but the job is to stand in the
+ * background of others. NULL: it is not, or memory is out. */
+static struct decided *record_only(const struct desk *desk,
+                                   const struct ledger *ledger,
+                                   const struct cpl_engine_allocation *got)
+{
+	const struct snapshot *now = desk->snapshot;
+	struct cpl_job_facts job = got->job;
+	struct cpl_resolved want;
+	struct decided *out;
+
+	if (!engine_unknown_wanted(ledger) || got->n_hosts < 2)
+		return NULL;
+	job.nodes = got->n_hosts;
+	cpl_resolve(now->config, now->net, &job, &want);
+	out = calloc(1, sizeof(*out));
+	if (out)
+		out->record = engine_record_new(now, &job, &want);
+	if (out && out->record &&
+	    !engine_set(&out->record->reason, "nothing is asked for") &&
+	    !engine_set(&out->record->mapping, "linear")) {
+		out->quiet = true;
+		out->record->nodes_wanted = got->n_hosts;
+		return out;
+	}
+	engine_decided_free(out);
+	return NULL;
+}
+
 /* In the time of its user. */
 static void begin(struct desk *desk, struct ledger *ledger,
                   struct decided *decided,
@@ -487,7 +522,7 @@ static void begin(struct desk *desk, struct ledger *ledger,
 	engine_for(desk, engine_user_of(&got->job),
 	           engine_size(desk, got->array_id, record->ranks, got->n_hosts,
 	                       mapper));
-	if (got->array_id)
+	if (got->array_id && !decided->quiet)
 		engine_shape_note(desk, got->array_id, record);
 	start(desk, ledger, decided, got, notice);
 }
@@ -511,6 +546,9 @@ void cpl_engine_start(struct cpl_engine *engine,
 			engine_decided_free(decided);
 			decided = NULL;
 		}
+		if (!decided)
+			decided = record_only(&engine->desk, &engine->ledger,
+			                      job);
 		if (decided)
 			begin(&engine->desk, &engine->ledger, decided, job,
 			      notice);
@@ -570,6 +608,11 @@ void cpl_engine_end(struct cpl_engine *engine, int64_t id)
 	job = engine_running_find(&engine->ledger, id);
 	if (job) {
 		engine_former_keep(&engine->desk, job);
+		if (!job->traffic && engine_unknown_wanted(&engine->ledger)) {
+			job->record->ended = time(NULL);
+			cpl_record_dir_write(engine->clerk.records,
+			                     job->record);
+		}
 		engine_running_remove(&engine->ledger, job);
 		cpl_record_dir_end(engine->clerk.records, id);
 	}

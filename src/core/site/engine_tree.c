@@ -173,7 +173,8 @@ static const char *load_of(const struct running *job)
 		return job->load->counted ? "counted" : "not counted";
 	if (job->making)
 		return "under way";
-	return job->traffic && !job->load_made ? "to come" : "none";
+	return (job->traffic || job->volume > 0) && !job->load_made ? "to come"
+	                                                            : "none";
 }
 
 /* What is known of the job besides its hosts, which take longer. */

@@ -107,6 +107,11 @@ struct cpl_record {
 	int64_t n_background; /* running jobs counted as background */
 	int64_t *background;  /* their ids */
 	char *measured; /* what was measured besides, in words; NULL: nothing */
+	/* Of a job that runs without a profile (Unknown): bytes/s that each of its
+	 * nodes is taken to send to the others from its start on, those last
+	 * measured, and when it ended (seconds since 1970); else 0. */
+	double volume, measured_volume;
+	int64_t ended;
 	/* The job's run as its profile has it: what the running jobs send in
 	 * that time is its background; 0: no times, their whole runs are. */
 	double run_seconds;
@@ -187,12 +192,12 @@ struct cpl_record *cpl_record_find_shown(const char *state_dir,
                                          const char *shown_as, bool *ended,
                                          struct cpl_error *err);
 
-/* Call take() with each record of an ended job, in no order; those that cannot be
- * read are counted. -1 with err: the folder cannot be read. */
-int cpl_record_each_ended(const char *state_dir,
-                          void (*take)(void *arg,
-                                       const struct cpl_record *record),
-                          void *arg, int64_t *skipped, struct cpl_error *err);
+/* Call take() with each record of a running or of an ended job, in no order; those
+ * that cannot be read are counted. Folders that are not in a state directory yet
+ * hold none. -1 with err: it cannot be read. */
+int cpl_record_each(const char *state_dir, bool ended,
+                    void (*take)(void *arg, const struct cpl_record *record),
+                    void *arg, int64_t *skipped, struct cpl_error *err);
 
 /*
  * The job of a record for the traffic model, an observed one on the hosts of

@@ -115,18 +115,21 @@ DIR *state_open_folder(const char *state_dir, const char *name,
 	return folder;
 }
 
-int cpl_record_each_ended(const char *state_dir,
-                          void (*take)(void *arg,
-                                       const struct cpl_record *record),
-                          void *arg, int64_t *skipped, struct cpl_error *err)
+int cpl_record_each(const char *state_dir, bool ended,
+                    void (*take)(void *arg, const struct cpl_record *record),
+                    void *arg, int64_t *skipped, struct cpl_error *err)
 {
-	DIR *folder = state_open_folder(state_dir, "ended", err);
+	struct cpl_error why = {""};
+	DIR *folder = state_open_folder(state_dir, ended ? "ended" : "running",
+	                                &why);
 	int64_t id;
 
+	if (!folder && errno == ENOENT && !access(state_dir, F_OK))
+		return 0;
 	if (!folder)
-		return -1;
+		return cpl_fail(err, "%s", why.text);
 	while (state_next_job(folder, &id)) {
-		char *path = cpl_record_path(state_dir, true, id, NULL);
+		char *path = cpl_record_path(state_dir, ended, id, NULL);
 		struct cpl_record *record =
 		        path ? cpl_record_load(path, NULL) : NULL;
 
@@ -218,8 +221,9 @@ int cpl_record_job(struct cpl_record *record, struct cpl_running_job *job,
 	        .host = list.name,
 	        .n_hosts = list.count,
 	};
+	job->volume = record->volume;
 	/* Without a layout it is not known where the ranks run. */
-	if (record->ranks) {
+	if (record->ranks && !(record->volume > 0)) {
 		job->signature = record->profile;
 		job->own = record->own_profile;
 		job->uid = record->uid;

@@ -11,9 +11,13 @@
 #include "signature/signature.h"
 #include "site/site_internal.h"
 
+/* Bytes per second. */
+#define VOLUME_MAX 1e15
+
 static const char *const root_keys[] = {"jobs", NULL};
 static const char *const job_keys[] = {
-        "id", "signature", "hosts", "ranks_per_node", "rank_to_host", NULL};
+        "id",           "signature", "hosts", "ranks_per_node",
+        "rank_to_host", "volume",    NULL};
 
 void cpl_running_job_clear(struct cpl_running_job *job)
 {
@@ -174,6 +178,12 @@ static int take_job(const json_t *object, struct cpl_running_job *job,
 	                 &per_node, err) < 0)
 		return -1;
 	job->ranks_per_node = (int)per_node;
+	if (cpl_json_number(object, "volume", 0, VOLUME_MAX, &job->volume,
+	                    err) < 0)
+		return -1;
+	if (signature && job->volume > 0)
+		return cpl_fail(err, "\"volume\" is of jobs without a "
+		                     "\"signature\"");
 	if (take_hosts(object, job, err))
 		return -1;
 	by_host = sorted_hosts(job, err);
@@ -293,6 +303,9 @@ static json_t *job_json(const struct cpl_running_job *job)
 	json_t *hosts = json_object_get(object, "hosts");
 	json_t *ranks;
 
+	if (job->volume > 0 &&
+	    json_object_set_new(object, "volume", json_real(job->volume)))
+		goto fail;
 	for (int i = 0; i < job->n_hosts; i++)
 		if (json_array_append_new(hosts, json_string(job->host[i])))
 			goto fail;

@@ -8,7 +8,8 @@
  *
  * hosts are in rank order. rank_to_host is optional (ranks laid out by a
  * mapping); without it rank r runs on hosts[r / ranks_per_node]. Jobs without
- * "signature" only occupy their hosts.
+ * "signature" only occupy their hosts, unless a "volume" says how many bytes per
+ * second each of these sends to the others.
  */
 #ifndef CPL_SITE_STATE_H
 #define CPL_SITE_STATE_H
@@ -35,6 +36,8 @@ struct cpl_running_job {
 	int ranks_per_node; /* >= 1 */
 	int ranks;          /* length of rank_host, 0: none given */
 	int *rank_host;     /* [ranks] index into host[] */
+	double volume; /* without a signature: bytes/s that each host sends to
+	                * the others, or 0 */
 };
 
 struct cpl_state {
@@ -84,7 +87,7 @@ int cpl_state_apply(const struct cpl_state *state,
 /*
  * The same into a scene, by its routing: a job's bytes over the time that its
  * signature states for its run, or else over what its busiest link takes for
- * them.
+ * them; and those without a signature that have a volume.
  */
 int cpl_state_run(const struct cpl_state *state, struct cpl_scene *scene,
                   unsigned char *free_nodes, struct cpl_error *err);

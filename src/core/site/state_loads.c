@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measured/unknown.h"
 #include "signature/signature.h"
 #include "site/state.h"
 
@@ -124,6 +125,20 @@ static int add_load(struct context *c, const struct cpl_running_job *job,
 	return rc < 0 ? -1 : 0;
 }
 
+/* Of a job without a signature, into the scene. */
+static int add_unknown(struct context *c, const struct cpl_running_job *job,
+                       const int *host_node, struct cpl_error *err)
+{
+	struct cpl_job_load *links = cpl_unknown_load(
+	        c->own, c->net, c->routing, host_node, job->n_hosts,
+	        job->volume, err);
+
+	if (!links)
+		return -1;
+	links->id = job->id;
+	return cpl_scene_add(c->scene, links, err);
+}
+
 static int apply_job(struct context *c, const struct cpl_running_job *job,
                      struct cpl_error *err)
 {
@@ -143,6 +158,8 @@ static int apply_job(struct context *c, const struct cpl_running_job *job,
 	}
 	if (!rc && (c->load || c->workload || c->scene) && job->profile)
 		rc = add_load(c, job, host_node, err);
+	else if (!rc && c->scene && job->volume > 0)
+		rc = add_unknown(c, job, host_node, err);
 	free(host_node);
 	return rc;
 }

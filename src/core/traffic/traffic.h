@@ -2,7 +2,7 @@
 /*
  * Bytes on links and what they come to. workload.h fills them.
  */
-/* Tests: accelerators in test_accelerators; dilation stream* in test_stream; distance in test_ports; load* in
+/* Tests: accelerators in test_accelerators; dilation stream* in test_stream; distance in test_ports; queues in test_learn; load* in
  * test_background test_moves; matrix metrics in test_traffic; moves_* in
  * test_moves; objective in test_decide_objectives; times_* in test_times. */
 #ifndef CPL_TRAFFIC_TRAFFIC_H

@@ -7,6 +7,7 @@ lab_sources += src/core/traffic/dilation.h src/core/traffic/dilation.c
 site_sources += src/core/traffic/load_blocks.h src/core/traffic/load_blocks.c
 site_sources += src/core/traffic/load_tree.h src/core/traffic/load_tree.c
 site_sources += src/core/traffic/moves.h src/core/traffic/moves_internal.h src/core/traffic/moves.c src/core/traffic/moves_routes.c src/core/traffic/moves_job.c src/core/traffic/moves_watch.c
+site_sources += src/core/traffic/queues.h src/core/traffic/queues.c
 site_sources += src/core/traffic/distance.h src/core/traffic/distance.c
 site_sources += src/core/traffic/harm.h src/core/traffic/harm.c
 site_sources += src/core/traffic/times.h src/core/traffic/times_internal.h src/core/traffic/times.c src/core/traffic/times_place.c src/core/traffic/times_judge.c

@@ -177,6 +177,10 @@ same((mapped.max_after, mapped.rank_hosts),
      "the library's example: map")
 how = asked("bind", "--signature", halo, "--ranks", "0-7", "--topology",
             "pack:2 l3:2 core:4 pu:2", "--algorithm", "treematch")
+same(commplace.Turn().wait(), 0.0, "without COMMPLACE_INTERLEAVE nobody waits")
+waited = commplace.Turn("0.05:0.01").wait()
+ok(0 <= waited < 0.05, "with turns less than a period", waited)
+refused(commplace.Error, "is not PERIOD:OFFSET", commplace.Turn, "soon")
 bound = commplace.bind(halo_16, range(8), "pack:2 l3:2 core:4 pu:2")
 same((bound.cost, len(bound.cpus), bound.cost <= bound.cost_packed),
      (how["cost"], 8, True), "bind")

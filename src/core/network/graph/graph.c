@@ -11,8 +11,8 @@
 
 #include "network/type.h"
 
-static const char *const keys[] = {"routers", "node_routers", "router_names",
-                                   "links",   "directed",     NULL};
+static const char *const keys[] = {"routers", "node_routers", "links", "directed",
+                                   NULL};
 
 struct link {
 	int from, to, class;
@@ -175,30 +175,6 @@ static int read_bandwidths(const json_t *root, struct classes *c,
 	return cpl_json_known_keys(bandwidth, "bandwidth", known, err);
 }
 
-static int read_names(struct cpl_network *net, const json_t *root,
-                      struct cpl_error *err)
-{
-	const json_t *names = json_object_get(root, "router_names");
-	size_t n = json_array_size(names);
-	bool right = json_is_array(names) && n == (size_t)net->n_routers;
-
-	for (size_t i = 0; right && i < n; i++)
-		right = json_is_string(json_array_get(names, i));
-	if (names && !right)
-		return cpl_fail(err,
-		                "\"router_names\": an array of %d strings is "
-		                "needed, one for each of \"routers\"",
-		                net->n_routers);
-	if (names)
-		net->router_name = calloc(n, sizeof(*net->router_name));
-	for (size_t i = 0; net->router_name && i < n; i++) {
-		net->router_name[i] =
-		        strdup(json_string_value(json_array_get(names, i)));
-		right = right && net->router_name[i];
-	}
-	return names && !(net->router_name && right) ? cpl_fail_memory(err) : 0;
-}
-
 static int shape(struct cpl_network *net, const json_t *root,
                  struct cpl_error *err)
 {
@@ -212,8 +188,7 @@ static int shape(struct cpl_network *net, const json_t *root,
 	                      &net->n_node_routers, err))
 		return -1;
 	cpl_network_add_level(net, "router", 1);
-	if (read_names(net, root, err) || read_links(net, root, &c, err) ||
-	    read_bandwidths(root, &c, err))
+	if (read_links(net, root, &c, err) || read_bandwidths(root, &c, err))
 		return -1;
 	for (int i = 0; i < c.n; i++)
 		if (cpl_network_add_class(net, c.name[i], c.count[i],

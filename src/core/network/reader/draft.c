@@ -215,6 +215,15 @@ static int nodes(const struct cpl_draft *draft, const int *order, json_t *out)
 	return rc;
 }
 
+int cpl_draft_name_router(const struct cpl_draft *draft, int router,
+                          json_t *names)
+{
+	const struct cpl_draft_router *r = &draft->router[router];
+
+	return json_array_append_new(names,
+	                             json_string(r->shown ? r->shown : r->name));
+}
+
 json_t *cpl_draft_finish(struct cpl_draft *draft,
                          const struct cpl_network_import *in)
 {
@@ -236,9 +245,7 @@ json_t *cpl_draft_finish(struct cpl_draft *draft,
 				most = r->hosts.count;
 			r->id = n;
 			order[n++] = i;
-			if (json_array_append_new(
-			            names, json_string(r->shown ? r->shown
-			                                        : r->name)))
+			if (cpl_draft_name_router(draft, i, names))
 				goto memory;
 		}
 		if (!empty)

@@ -77,6 +77,21 @@ static json_t *nodes_json(const struct cpl_ib_fabric *f, int *most)
 	return nodes;
 }
 
+/* The leaves cell by cell and then the spines, as the type numbers routers. */
+static json_t *names_json(const struct cpl_ib_fabric *f)
+{
+	json_t *names = json_array();
+	int rc = 0;
+
+	for (int role = CPL_IB_LEAF; role <= CPL_IB_SPINE; role++)
+		for (int c = 0; c < f->cells; c++)
+			for (int i = 0; i < f->draft->n_routers && !rc; i++)
+				if ((int)f->role[i] == role && f->cell[i] == c)
+					rc = cpl_draft_name_router(f->draft, i,
+					                           names);
+	return names;
+}
+
 static json_t *rates_json(const struct cpl_ib_fabric *f)
 {
 	double inside = rate_of(f, true), between = rate_of(f, false);
@@ -97,6 +112,8 @@ static bool is_whole(const struct cpl_ib_fabric *f, const json_t *root)
 	for (int i = 0; i < f->draft->n_routers; i++)
 		hosts += f->draft->router[i].hosts.count > 0;
 	return root &&
+	       json_array_size(json_object_get(root, "router_names")) ==
+	               (size_t)f->draft->n_routers &&
 	       json_array_size(json_object_get(root, "global_links")) ==
 	               (size_t)f->cells * (size_t)(f->cells - 1) / 2 *
 	                       (size_t)f->k &&
@@ -117,14 +134,15 @@ int cpl_ib_plus_describe(struct cpl_ib_fabric *f,
 	json_t *nodes = nodes_json(f, &most);
 	json_t *root = json_pack(
 	        "{s:s, s:i, s:s, s:s, s:i, s:o, s:o, s:i, s:i, s:i, s:s, s:o, "
-	        "s:o, s:o}",
+	        "s:o, s:o, s:o}",
 	        "format", "commplace-network", "version", 1, "name", how->name,
 	        "type", "dragonfly+", "cells", f->cells, "leaves",
 	        cpl_json_ints(f->leaves, f->cells), "spines",
 	        cpl_json_ints(f->spines, f->cells), "links_per_leaf_spine_pair",
 	        f->p, "global_links_per_cell_pair", f->k, "nodes_per_router",
 	        most, "global_wiring", "list", "global_links", rows_json(f),
-	        "bandwidth", rates_json(f), "nodes", nodes);
+	        "bandwidth", rates_json(f), "nodes", nodes,
+	        "router_names", names_json(f));
 
 	if (!is_whole(f, root)) {
 		json_decref(root);

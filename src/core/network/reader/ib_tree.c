@@ -77,6 +77,21 @@ static json_t *nodes_json(const struct tree *t)
 	return nodes;
 }
 
+/* The leaves and then the spines, as the type numbers routers. */
+static json_t *names_json(const struct tree *t)
+{
+	json_t *names = json_array();
+
+	for (int spines = 0; spines < 2; spines++)
+		for (int i = 0; i < t->draft->n_routers; i++)
+			if (is_leaf(t->draft, i) == !spines &&
+			    cpl_draft_name_router(t->draft, i, names)) {
+				json_decref(names);
+				return NULL;
+			}
+	return names;
+}
+
 static json_t *describe(const struct tree *t,
                         const struct cpl_network_import *how)
 {
@@ -85,12 +100,13 @@ static json_t *describe(const struct tree *t,
 
 	return json_pack(
 	        "{s:s, s:i, s:s, s:s, s:i, s:[{s:i, s:i, s:i, s:f}], s:{s:f}, "
-	        "s:o}",
+	        "s:o, s:o}",
 	        "format", "commplace-network", "version", 1, "name", how->name,
 	        "type", "fattree", "nodes_per_router", t->most, "levels",
 	        "down", t->leaves, "up", t->spines, "links", t->cables[0],
 	        "bandwidth", rate, "bandwidth", "injection",
-	        cpl_draft_host_rate(draft), "nodes", nodes_json(t));
+	        cpl_draft_host_rate(draft), "nodes", nodes_json(t),
+	        "router_names", names_json(t));
 }
 
 int cpl_ib_fattree(const struct cpl_network_import *how,

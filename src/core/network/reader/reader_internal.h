@@ -126,6 +126,9 @@ int cpl_draft_add_link(struct cpl_draft *draft,
 /* Class of that name; -1 with err when there are too many. */
 int cpl_draft_class(struct cpl_draft *draft, const struct cpl_lines *in,
                     const char *name, double bandwidth);
+/* Append what a router is called to a list (NULL: there is none). -1: memory. */
+int cpl_draft_name_router(const struct cpl_draft *draft, int router,
+                          json_t *names);
 /* Number routers (those with hosts first, in order of appearance) and parallel
  * links, and make the description. NULL with err. */
 json_t *cpl_draft_finish(struct cpl_draft *draft,

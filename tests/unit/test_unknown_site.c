@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unknown: how a running engine holds jobs without a signature, from start to end,
+ * over restarts, and as replays see them. */
+#include "engine_fixture.h"
+
+#include <time.h>
+
+#include "measured/unknown.h"
+
+#define LINKS_MAX 512
+
+static void load(const char *lines)
+{
+	all_free();
+	config(lines);
+	assert_int_equal(cpl_engine_load(engine, WAIT_MS, NULL), 0);
+}
+
+/* Nobody decides about a job on n hosts from the first on. */
+static void run(int64_t id, const char *name, int first, int n)
+{
+	struct cpl_engine_notice notice;
+	struct cpl_engine_allocation got = {
+	        .id = id,
+	        .job = {.id = id, .uid = 7, .has_uid = true, .name = name},
+	        .ranks = n,
+	        .host = fake.host,
+	        .n_hosts = n,
+	        .layout = fake_layout,
+	        .arg = &fake.n_host,
+	};
+
+	fake.n_host = n;
+	for (int i = 0; i < n; i++) {
+		fake.host[i] = first + i;
+		fake.cpus[first + i] = 0;
+	}
+	cpl_engine_start(engine, &got, &notice);
+	assert_string_equal(notice.text, "");
+}
+
+/* Bytes/s on the links, of all that is in the scene. */
+static const struct cpl_load *rates(void)
+{
+	const struct cpl_load *bytes, *rates;
+	struct cpl_scene *scene =
+	        engine_scene(&engine->ledger, NULL, INT64_MAX, NULL);
+
+	assert_non_null(scene);
+	assert_int_equal(cpl_scene_loads(scene, 1, &bytes, &rates, NULL), 0);
+	return rates;
+}
+
+static double volume(int64_t id)
+{
+	const struct running *job = engine_running_find(&engine->ledger, id);
+
+	assert_non_null(job);
+	return job->volume;
+}
+
+/* Each node of first .. first + n - 1 sends so much, and no other one anything. */
+static void check_sends(int first, int n, double want)
+{
+	const struct cpl_load *now = rates();
+
+	for (int i = 0; i < HOSTS; i++) {
+		bool its = i >= first && i < first + n;
+		double sent = now ? now->injection[i] : 0;
+
+		assert_true(sent >= (its ? 0.999 * want : 0));
+		assert_true(sent <= (its ? 1.001 * want : 0));
+	}
+}
+
+static struct cpl_record *record_of(int64_t id, bool *ended)
+{
+	struct cpl_record *r;
+
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	r = cpl_record_find(in_dir("state"), id, ended, NULL);
+	assert_non_null(r);
+	return r;
+}
+
+static void test_off(void **state)
+{
+	(void)state;
+	load("");
+	run(1, "a", 0, 4);
+	assert_null(engine_running_find(&engine->ledger, 1));
+	assert_null(rates());
+}
+
+static void test_uniform(void **state)
+{
+	struct cpl_record *r;
+	bool ended;
+
+	(void)state;
+	load("Unknown=uniform UnknownVolume=3");
+	run(1, "a", 0, 4);
+	check_sends(0, 4, 3);
+	run(2, "one", 8, 1);
+	assert_null(engine_running_find(&engine->ledger, 2));
+	check_sends(0, 4, 3);
+	r = record_of(1, &ended);
+	assert_true(!ended && r->volume == 3 && !r->ended && !r->ranks);
+	cpl_record_free(r);
+	cpl_engine_suspended(engine, 1, true);
+	check_sends(0, 0, 0);
+	cpl_engine_suspended(engine, 1, false);
+	check_sends(0, 4, 3);
+	cpl_engine_end(engine, 1);
+	check_sends(0, 0, 0);
+	r = record_of(1, &ended);
+	assert_true(ended && r->ended >= r->time && !r->measured_volume);
+	cpl_record_free(r);
+	/* A job with a signature is none. */
+	start(3, "t8", NULL, 4, 8);
+	assert_true(volume(3) == 0);
+}
+
+/* Reconfigured, they go and come. */
+static void test_switched(void **state)
+{
+	(void)state;
+	load("Unknown=uniform UnknownVolume=3");
+	run(1, "a", 0, 4);
+	check_sends(0, 4, 3);
+	load("");
+	check_sends(0, 0, 0);
+	load("Unknown=uniform UnknownVolume=5");
+	check_sends(0, 4, 3);
+}
+
+/* As nodes of jobs with a signature send. */
+static void test_as_known(void **state)
+{
+	const struct cpl_load *now;
+	double sum = 0;
+
+	(void)state;
+	load("Unknown=uniform");
+	run(1, "early", 24, 4);
+	assert_true(volume(1) == 0);
+	start(2, "t8", NULL, 4, 8);
+	now = rates();
+	for (int i = 0; i < HOSTS; i++)
+		sum += now->injection[i];
+	assert_true(sum > 0);
+	run(3, "late", 28, 4);
+	assert_true(volume(3) > 0.999 * sum / 4);
+	assert_true(volume(3) < 1.001 * sum / 4);
+}
+
+/* Over a restart, and in a replay, which has it from the records, the same. */
+static void test_restart(void **state)
+{
+	static double before[LINKS_MAX];
+	struct cpl_engine_live live[] = {{.id = 1}, {.id = 2}};
+	struct cpl_state jobs;
+	const struct cpl_load *now;
+	const struct cpl_load *bytes;
+	struct cpl_scene scene;
+	int64_t links;
+
+	(void)state;
+	load("Unknown=uniform UnknownVolume=3");
+	run(1, "a", 0, 6);
+	run(2, "b", 6, 9);
+	now = rates();
+	links = cpl_times_links(engine->desk.snapshot->net);
+	assert_true(links < LINKS_MAX);
+	for (int64_t l = 0; l < links; l++)
+		before[l] = *cpl_times_at((struct cpl_load *)now, l);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	cpl_engine_free(engine);
+	set_up_engine();
+	cpl_engine_restore(engine, live, 2, WAIT_MS);
+	now = rates();
+	assert_non_null(now);
+	for (int64_t l = 0; l < links; l++)
+		assert_true(*cpl_times_at((struct cpl_load *)now, l) ==
+		            before[l]);
+	read_state(&jobs);
+	scene = (struct cpl_scene){.net = engine->desk.snapshot->net,
+	                           .routing = engine->desk.snapshot->routing};
+	assert_int_equal(cpl_state_run(&jobs, &scene, NULL, NULL), 0);
+	assert_int_equal(cpl_scene_loads(&scene, 1, &bytes, &now, NULL), 0);
+	for (int64_t l = 0; l < links; l++)
+		assert_true(*cpl_times_at((struct cpl_load *)now, l) ==
+		            before[l]);
+	cpl_scene_close(&scene);
+	cpl_state_free(&jobs);
+}
+
+/* Counters of all links: what these jobs would send by such volumes, and the known
+ * ones as predicted. */
+static struct measure_of {
+	int first, n;
+	double volume;
+} sent[2];
+
+static void measure(const struct cpl_load *own)
+{
+	const struct cpl_network *net = engine->desk.snapshot->net;
+	struct cpl_workload *w = cpl_workload_new(net, 1, NULL);
+	struct cpl_measured all = {.n = cpl_times_links(net),
+	                           .time = (double)time(NULL)};
+	FILE *out = fopen(in_dir("links.new"), "w");
+	char to[256];
+
+	assert_non_null(w);
+	assert_non_null(out);
+	all.rate = calloc((size_t)all.n, sizeof(*all.rate));
+	for (int64_t l = 0; l < all.n; l++)
+		all.rate[l] = (struct cpl_times_rate){
+		        (int)l,
+		        own ? *cpl_times_at((struct cpl_load *)own, l) : 0};
+	for (int k = 0; k < 2; k++) {
+		struct cpl_job_load *job;
+		int node[HOSTS];
+
+		for (int i = 0; i < sent[k].n; i++)
+			node[i] = sent[k].first + i;
+		job = cpl_unknown_load(w, net, cpl_routing_minimal(net), node,
+		                       sent[k].n, sent[k].volume, NULL);
+		assert_non_null(job);
+		for (int i = 0; i < job->n_links; i++)
+			all.rate[job->on[i].link].rate += job->on[i].bytes;
+		free(job);
+	}
+	cpl_measured_write(&all, net, out);
+	fclose(out);
+	free(all.rate);
+	cpl_workload_free(w);
+	snprintf(to, sizeof(to), "%s", in_dir("links.csv"));
+	assert_int_equal(rename(in_dir("links.new"), to), 0);
+	pthread_mutex_lock(&engine->clerk.lock);
+	engine->clerk.measure_next = 0;
+	pthread_mutex_unlock(&engine->clerk.lock);
+	engine_links_tick(&engine->clerk);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	/* Every call takes what was read meanwhile. */
+	cpl_engine_suspended(engine, 999, false);
+}
+
+static void put_network(void)
+{
+	put("network.json",
+	    "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	    "\"t\", \"type\": \"dragonfly\", \"groups\": 4, \"rows\": 2, "
+	    "\"columns\": 2, \"nodes_per_router\": 2, "
+	    "\"global_links_per_group_pair\": 1, \"bandwidth\": {\"row\": 3e3, "
+	    "\"column\": 7e3, \"global\": 2e3, \"injection\": 9e3}, "
+	    "\"nodes\": \"n[0-31]\"}");
+}
+
+static const char *measured_config(void)
+{
+	static char line[256];
+
+	snprintf(line, sizeof(line),
+	         "Unknown=measured UnknownVolume=50 MeasuredLinks=%s/links.csv",
+	         dir);
+	return line;
+}
+
+static void long_ago(int64_t id)
+{
+	engine_running_find(&engine->ledger, id)->record->time -= 100;
+}
+
+/* Each gets what it sent, known jobs none of it; its share goes with it; the next
+ * run of the name, and others that begin, are taken for what was measured. */
+static void test_measured(void **state)
+{
+	struct cpl_record *r;
+	struct cpl_load own;
+	const struct cpl_load *now;
+	bool ended;
+
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	load(measured_config());
+	start(9, "t8", NULL, 4, 8);
+	long_ago(9);
+	assert_int_equal(cpl_load_init(&own, engine->desk.snapshot->net, NULL),
+	                 0);
+	cpl_load_add(&own, rates(), engine->desk.snapshot->net);
+	run(1, "a", 16, 8);
+	run(2, "b", 24, 8);
+	assert_true(volume(1) == 50 && volume(2) == 50);
+	long_ago(1);
+	long_ago(2);
+	rates();
+	sent[0] = (struct measure_of){16, 8, 80};
+	sent[1] = (struct measure_of){24, 8, 20};
+	measure(&own);
+	now = rates();
+	for (int i = 0; i < HOSTS; i++) {
+		double want = own.injection[i] + (i < 16   ? 0
+		                                  : i < 24 ? 80
+		                                           : 20);
+
+		assert_true(now->injection[i] >= 0.999 * want - 1e-9);
+		assert_true(now->injection[i] <= 1.001 * want + 1e-9);
+	}
+	assert_int_equal(engine->ledger.rest.load->n_links, 0);
+	assert_non_null(strstr(engine->ledger.rest.told,
+	                       ", 2 jobs without a signature apart"));
+	/* Between samples: none of a's is left, b's stays. */
+	cpl_engine_end(engine, 1);
+	now = rates();
+	for (int i = 16; i < HOSTS; i++) {
+		double want = own.injection[i] + (i < 24 ? 0 : 20);
+
+		assert_true(now->injection[i] >= 0.999 * want - 1e-9);
+		assert_true(now->injection[i] <= 1.001 * want + 1e-9);
+	}
+	r = record_of(1, &ended);
+	assert_true(ended && r->volume == 50 && r->measured_volume > 79.9 &&
+	            r->measured_volume < 80.1);
+	cpl_record_free(r);
+	run(3, "a", 16, 8);
+	assert_true(volume(3) > 79.9 && volume(3) < 80.1);
+	cpl_engine_end(engine, 3);
+	run(4, "new", 16, 8);
+	assert_true(volume(4) > 19.9 && volume(4) < 20.1);
+	cpl_load_free(&own);
+}
+
+/* Where nothing is known of any job a share tells, and so it does of the next run of
+ * one that was silent. */
+static void test_first(void **state)
+{
+	char line[256];
+
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	snprintf(line, sizeof(line),
+	         "Unknown=measured MeasuredLinks=%s/links.csv", dir);
+	load(line);
+	run(1, "a", 0, 8);
+	run(2, "silent", 8, 8);
+	assert_true(volume(1) == 1 && volume(2) == 1);
+	long_ago(1);
+	long_ago(2);
+	rates();
+	sent[0] = (struct measure_of){0, 8, 80};
+	sent[1] = (struct measure_of){8, 8, 0};
+	measure(NULL);
+	check_sends(0, 8, 80);
+	cpl_engine_end(engine, 2);
+	run(3, "silent", 8, 8);
+	assert_true(volume(3) == 1);
+	cpl_engine_end(engine, 1);
+	long_ago(3);
+	/* They had ended when it was taken. */
+	for (int i = 0; i < engine->ledger.rest.n_gone; i++)
+		engine->ledger.rest.gone[i].ended -= 10;
+	sent[1].volume = 40;
+	sent[0].volume = 0;
+	measure(NULL);
+	check_sends(8, 8, 40);
+}
+
+/* Too old: by their volumes, as if nothing had been measured. */
+static void test_grows_old(void **state)
+{
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	load(measured_config());
+	run(1, "a", 0, 8);
+	long_ago(1);
+	check_sends(0, 8, 50);
+	sent[0] = (struct measure_of){0, 8, 80};
+	sent[1] = (struct measure_of){0};
+	sent[1].n = 2;
+	measure(NULL);
+	check_sends(0, 8, 80);
+	assert_non_null(engine_running_find(&engine->ledger, 1)->shape);
+	engine->ledger.rest.sample->links.time -= 1000;
+	check_sends(0, 8, 50);
+	assert_null(engine_running_find(&engine->ledger, 1)->shape);
+	assert_null(engine->ledger.rest.load);
+}
+
+/* Held by volume, what is measured of it is not there twice. */
+static void test_uniform_beside_links(void **state)
+{
+	char line[256];
+
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	snprintf(line, sizeof(line),
+	         "Unknown=uniform UnknownVolume=50 MeasuredLinks=%s/links.csv",
+	         dir);
+	load(line);
+	run(1, "a", 0, 8);
+	long_ago(1);
+	rates();
+	sent[0] = (struct measure_of){0, 8, 80};
+	sent[1] = (struct measure_of){.n = 2};
+	measure(NULL);
+	check_sends(0, 8, 80);
+	cpl_engine_end(engine, 1);
+	check_sends(0, 8, 30);
+}
+
+#define IN_ENGINE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        IN_ENGINE(test_off),      IN_ENGINE(test_uniform),
+	        IN_ENGINE(test_switched), IN_ENGINE(test_as_known),
+	        IN_ENGINE(test_restart),  IN_ENGINE(test_measured),
+	        IN_ENGINE(test_first),    IN_ENGINE(test_grows_old),
+	        IN_ENGINE(test_uniform_beside_links),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
