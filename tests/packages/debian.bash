@@ -9,7 +9,7 @@ cd "$top" || exit
 log=$(mktemp)
 on_exit 'rm -f "$log"'
 export COMMPLACE_SLURM_SOURCE=/commplace/slurm-source
-names="commplace libcommplace-dev libcommplace0 slurm-commplace-plugins"
+names="commplace libcommplace-dev libcommplace0 python3-commplace slurm-commplace-plugins"
 
 # logged NAME COMMAND...: the end of what it says, when it fails
 logged() {
@@ -41,6 +41,7 @@ build_new() {
 			"$(date -R)"
 		cat debian/changelog
 	} >debian/changelog.new && mv debian/changelog.new debian/changelog &&
+		rm -f debian/files &&
 		build ../new nocheck -nc
 }
 must "dpkg-buildpackage -b" build ../old nocheck
@@ -91,6 +92,9 @@ use_library() {
 			$flags && ldd "$log.exe" && rm "$log.exe"
 }
 logged "a program builds with libcommplace-dev" use_library
+is "$(cd / && /usr/bin/python3 -c 'import commplace; print(commplace.__file__, commplace.version())' 2>&1)" \
+	"/usr/lib/python3/dist-packages/commplace/__init__.py $(commplace --version | awk '{ print $NF; exit }')" \
+	"python3-commplace finds the library"
 logged "./quickstart --installed" ./quickstart --installed
 diag "$(grep -E 'busiest|Loop|Total' "$log")"
 like "$(cat "$log")" "Did it get faster.*ms where stock Slurm puts it and [0-9.]+ ms here.*
