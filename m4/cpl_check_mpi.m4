@@ -36,6 +36,27 @@ AS_IF([test "x$cpl_have_mpi" = xyes], [
 	CPPFLAGS=$cpl_save_CPPFLAGS
 ])
 AC_SUBST([MPI_CPPFLAGS])
+# The recorder is bound into containers, whose C library may be years older: dlopen and
+# the like, which moved in glibc 2.34, are taken from where they were before.
+AC_CACHE_CHECK([for dlsym of older C libraries], [cpl_cv_old_dl], [
+	cpl_cv_old_dl=no
+	cpl_save_LIBS=$LIBS
+	LIBS="-Wl,--push-state,--no-as-needed,-l:libdl.so.2,--pop-state $LIBS"
+	for cpl_version in GLIBC_2.2.5 GLIBC_2.17; do
+		AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+#include <dlfcn.h>
+__asm__(".symver dlsym, dlsym@$cpl_version");
+]], [[return dlsym(RTLD_DEFAULT, "x") != 0;]])],
+			[cpl_cv_old_dl=$cpl_version; break])
+	done
+	LIBS=$cpl_save_LIBS
+])
+OLD_DL_LIBS=
+AS_IF([test "x$cpl_cv_old_dl" != xno], [
+	AC_DEFINE_UNQUOTED([CPL_OLD_DL], ["$cpl_cv_old_dl"], [Version of dlsym before it moved.])
+	OLD_DL_LIBS="-Wl,--push-state,--no-as-needed,-l:libdl.so.2,--pop-state"
+])
+AC_SUBST([OLD_DL_LIBS])
 AM_CONDITIONAL([HAVE_MPI], [test "x$cpl_have_mpi" = xyes])
 AM_CONDITIONAL([HAVE_MPIFORT], [test -n "$MPIFORT"])
 ])

@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef CPL_OLD_DL
+__asm__(".symver dlopen, dlopen@" CPL_OLD_DL);
+__asm__(".symver dlsym, dlsym@" CPL_OLD_DL);
+__asm__(".symver dlclose, dlclose@" CPL_OLD_DL);
+#endif
+
 #define MAX_LIBRARIES 16
 
 struct rec_pmpi pmpi;

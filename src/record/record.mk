@@ -42,7 +42,7 @@ libcommplace_record_la_SOURCES = $(record_sources)
 libcommplace_record_la_CPPFLAGS = -I$(top_builddir) $(MPI_CPPFLAGS)
 libcommplace_record_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libcommplace_record_la_LDFLAGS = -module -avoid-version \
-	-export-symbols-regex '^(MPI|mpi)_'
+	-export-symbols-regex '^(MPI|mpi)_' $(OLD_DL_LIBS)
 $(libcommplace_record_la_OBJECTS): src/record/calls.inc
 endif
 CLEANFILES += src/record/calls.inc

@@ -24,6 +24,11 @@ for f in bin/commplace lib/libcommplace.so lib/pkgconfig/commplace.pc \
 done
 [ -n "$(find "$root" -name 'libcommplace-record.so*')" ]
 ok $? "the recorder is installed"
+if grep -q '^#define CPL_OLD_DL' "$COMMPLACE_BUILD/commplace-config.h"; then
+	is "$(objdump -T "$(find "$root" -name 'libcommplace-record.so')" |
+		grep -oE 'GLIBC_2\.[0-9]+' | sort -uV | sed -n '$p')" GLIBC_2.17 \
+		"which containers can load whose C library is of 2012 or newer"
+fi
 [ -n "$(find "$root" -name 'libcommplace-reorder.so*')" ]
 ok $? "so is the library that reorders"
 python=$(sed -n 's/^pythondir = //p' "$COMMPLACE_BUILD/Makefile")
