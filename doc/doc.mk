@@ -64,3 +64,22 @@ dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/offline
 	doc/symbols-in-versions
 exampledir = $(docdir)/examples
 dist_example_DATA = doc/examples/map_job.c doc/examples/draw_loads.py
+
+# make html: guides and man pages as a site that needs no network; cmark-gfm, mandoc and
+# perl make it.
+htmldir_built = html
+html_manuals = $(man_MANS) $(dist_man_MANS)
+html-local: $(html_manuals)
+	@for program in cmark-gfm mandoc perl; do command -v $$program >/dev/null || \
+		{ echo "make html needs cmark-gfm, mandoc and perl; $$program is missing" >&2; exit 1; }; done
+	$(AM_V_GEN)rm -rf $(htmldir_built) && pages= && \
+	for page in $(html_manuals); do \
+		[ -f $$page ] || page=$(srcdir)/$$page; pages="$$pages $$page"; done && \
+	perl $(srcdir)/doc/html/build.pl $(htmldir_built) $(srcdir) $$pages
+install-html-local: html-local
+	$(MKDIR_P) $(DESTDIR)$(htmldir) && cp -R $(htmldir_built)/. $(DESTDIR)$(htmldir)
+clean-local: clean-html
+clean-html:
+	rm -rf html
+.PHONY: clean-html
+EXTRA_DIST += doc/html/build.pl doc/html/style.css doc/html/search.js

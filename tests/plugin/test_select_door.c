@@ -114,7 +114,8 @@ static pid_t wait_for_another(pid_t than)
 	return pid;
 }
 
-/* Does whoever asks commplaced get to know the job, or no more, before long? */
+/* Does whoever asks commplaced get to know the job, or no more, before long? What it
+ * has read back counts from slurmctld's next call on. */
 static bool shows(uint32_t id, bool there)
 {
 	char line[512];
@@ -127,6 +128,8 @@ static bool shows(uint32_t id, bool there)
 	        CPL_TEST_COMMAND, id, controller_dir, controller_dir);
 	do {
 		shown = !system(line);
+		if (there && !shown)
+			runs_placed();
 		usleep(10000);
 	} while (shown != there && seconds() < end);
 	return shown;
