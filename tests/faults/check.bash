@@ -170,11 +170,14 @@ line_end() {
 		printf '#   %s\n' "${problems[@]}" >&2
 }
 
-# Requeued under a clock that was ahead, jobs would wait until it is so late.
+# Requeued under a clock that was ahead, jobs would wait until it is so late. A slurmd
+# refuses what begins in the second in which it ended the same job.
 all_ended_at_last() {
-	local id
+	local id ids
 	all_ended && return
-	for id in $(squeue -h -a -r -o '%A %r' | sed -n 's/ BeginTime$//p'); do
+	ids=$(squeue -h -a -r -o '%A %r' | sed -n 's/ BeginTime$//p')
+	[ -z "$ids" ] || nap 2
+	for id in $ids; do
 		scontrol update jobid="$id" starttime=now
 	done
 	return 1
