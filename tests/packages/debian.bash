@@ -9,7 +9,7 @@ cd "$top" || exit
 log=$(mktemp)
 on_exit 'rm -f "$log"'
 export COMMPLACE_SLURM_SOURCE=/commplace/slurm-source
-names="commplace libcommplace-dev libcommplace0 python3-commplace slurm-commplace-plugins"
+names="commplace commplace-doc libcommplace-dev libcommplace0 python3-commplace slurm-commplace-plugins"
 
 # logged NAME COMMAND...: the end of what it says, when it fails
 logged() {
@@ -92,6 +92,8 @@ use_library() {
 			$flags && ldd "$log.exe" && rm "$log.exe"
 }
 logged "a program builds with libcommplace-dev" use_library
+runs "commplace-doc has the guides" grep -q "<title>commplace for users" \
+	/usr/share/doc/commplace/html/users-guide.html
 is "$(cd / && /usr/bin/python3 -c 'import commplace; print(commplace.__file__, commplace.version())' 2>&1)" \
 	"/usr/lib/python3/dist-packages/commplace/__init__.py $(commplace --version | awk '{ print $NF; exit }')" \
 	"python3-commplace finds the library"
