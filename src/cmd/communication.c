@@ -13,31 +13,34 @@ struct judging {
 	struct cpl_times **times; /* [n] */
 };
 
-static struct cpl_times *open_times(const struct job_traffic *job,
-                                    struct cpl_error *err)
+const struct cpl_phase *communication_phases(const struct job_traffic *job,
+                                             struct cpl_phase *one, int *n)
 {
 	const struct cpl_signature *sig = job->sig;
 
 	for (int i = 0; job->phase && i < sig->n_phases; i++)
 		if (!strcmp(sig->phase[i].name, job->phase)) {
-			struct cpl_phase one = sig->phase[i];
-
-			one.weight = 1;
-			return cpl_times_open(&one, 1, sig->ranks, err);
+			*one = sig->phase[i];
+			one->weight = 1;
+			*n = 1;
+			return one;
 		}
-	return cpl_times_open(sig->phase, sig->n_phases, sig->ranks, err);
+	*n = sig->n_phases;
+	return sig->phase;
 }
 
 static int place_job(struct judging *j, const struct job_traffic *job, int i,
                      const struct cpl_routing *routing, struct cpl_error *err)
 {
-	struct cpl_times_space *space = cpl_times_space_new(
+	struct cpl_times_space *space = cpl_times_space_adaptive(
 	        j->net, routing ? routing : job->routing, err);
-	int rc = -1;
+	struct cpl_phase one;
+	int n, rc = -1;
+	const struct cpl_phase *phase = communication_phases(job, &one, &n);
 
 	if (!space)
 		return -1;
-	j->times[i] = open_times(job, err);
+	j->times[i] = cpl_times_open(phase, n, job->sig->ranks, err);
 	if (j->times[i] &&
 	    !cpl_times_order(j->times[i], NULL, job->ranks_per_node,
 	                     job->n_nodes, err) &&
@@ -95,8 +98,7 @@ int communication_judge(const struct cpl_network *net,
 		out[i].known = true;
 		cpl_times_judge(j.times[i], &j.rates, true, &out[i].times);
 		out[i].run = *cpl_times_run(j.times[i]);
-		out[i].routing = cpl_routing_by_flow(
-		        net, routing ? routing : job[i].routing);
+		out[i].routing = routing ? routing : job[i].routing;
 		out[i].utilisation = cpl_network_has_bandwidths(net)
 		                             ? busiest(net, j.times[i])
 		                             : -1;
@@ -167,10 +169,11 @@ json_t *communication_json(const struct cpl_network *net,
 		return json_null();
 	communication_link(net, c->times.link, link, sizeof(link));
 	return json_pack(
-	        "{s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:s, s:f, s:f, s:o}",
+	        "{s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:b, s:s, s:f, s:f, s:o}",
 	        "seconds", c->times.seconds, "alone", c->times.alone,
 	        "slowdown", communication_slowdown(c->times.seconds, reference),
-	        "waiting", c->times.waiting, "busiest", c->times.busiest,
+	        "waiting", c->times.waiting, "latency", c->times.latency,
+	        "busiest", c->times.busiest,
 	        "busiest_link", link, "exact", c->times.exact, "routing",
 	        c->routing->name, "run_seconds", c->run.seconds, "share",
 	        c->run.share, "utilisation",

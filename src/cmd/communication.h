@@ -28,6 +28,11 @@ int communication_judge(const struct cpl_network *net,
                         const struct cpl_load *running,
                         struct communication *out, struct cpl_error *err);
 
+/* The phases of a job, *n of them: all of its signature, or the one asked for, once,
+ * in *one. */
+const struct cpl_phase *communication_phases(const struct job_traffic *job,
+                                             struct cpl_phase *one, int *n);
+
 /* The head of a column of such seconds: by which routing they are, where that
  * is not the one in force. */
 const char *communication_head(const struct cpl_routing *routing);

@@ -127,6 +127,9 @@ static double ask_one(const struct compare *c, const struct scene *s,
                       const struct communication *known,
                       struct cpl_error *err)
 {
+	struct cpl_phase once;
+	int n;
+	const struct cpl_phase *phase = communication_phases(job, &once, &n);
 	struct cpl_comm *comm;
 	double seconds = -2;
 
@@ -139,12 +142,15 @@ static double ask_one(const struct compare *c, const struct scene *s,
 	            c->learned,
 	            &(struct cpl_feature_job){
 	                    .net = c->net,
-	                    .routing = known->routing,
+	                    .routing = cpl_routing_by_flow(c->net,
+	                                                   known->routing),
 	                    .comm = comm,
 	                    .ranks_per_node = job->ranks_per_node,
 	                    .node = job->node,
 	                    .total = cpl_workload_load(s->workload[routing]),
-	                    .judged = true,
+	                    .phase = phase,
+	                    .n_phases = n,
+	                    .judged = known->routing->add,
 	                    .seconds = known->times.seconds},
 	            &seconds, err))
 		seconds = -2;

@@ -161,7 +161,7 @@ static int judge(const struct predict_inputs *in, const struct run_hosts *p,
 	once.weight = 1;
 	if (cpl_times_of(space, &job, NULL, &result, err))
 		return -1;
-	p->network[k] = result.alone;
+	p->network[k] = result.alone - result.latency;
 	return 0;
 }
 

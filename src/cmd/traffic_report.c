@@ -143,16 +143,11 @@ static int print_jobs(const struct traffic *t)
 static int print_communication(const struct traffic *t)
 {
 	struct cmd_table *table = cmd_table_new("lrrrrrrl");
-	const struct cpl_routing *routing = t->jobs.job->routing;
 	bool timed = true;
 
-	for (int i = 1; i < t->jobs.n; i++)
-		if (!t->jobs.job[i].routing->add)
-			routing = t->jobs.job[i].routing;
 	cmd_table_row(table,
-	              "signature|%s|alone|slowdown|waiting|of the run|"
-	              "link used|busiest link",
-	              communication_head(routing));
+	              "signature|communication|alone|slowdown|waiting|of the "
+	              "run|link used|busiest link");
 	for (int i = 0; i < t->jobs.n; i++) {
 		const struct communication *c = &t->communication[i];
 		const char *name = t->jobs.job[i].sig->name;
@@ -179,16 +174,6 @@ static int print_communication(const struct traffic *t)
 	}
 	if (cmd_table_print(table))
 		return CMD_FAILED;
-	for (int i = 0; i < t->jobs.n; i++) {
-		const struct communication *c = &t->communication[i];
-		const struct cpl_routing *asked = t->jobs.job[i].routing;
-
-		if (!c->known || c->routing == asked)
-			continue;
-		printf("Communication under %s, which stands in for %s.\n",
-		       c->routing->name, asked->name);
-		break;
-	}
 	if (!timed)
 		printf("A signature without times counts for others as if it "
 		       "did nothing but communicate.\n");

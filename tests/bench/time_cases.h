@@ -21,27 +21,28 @@
 static const struct {
 	const char *name, *text;
 	const char *adaptive; /* how packets adapt, */
-	const char *spread;   /* and a routing by flow that spreads as wide */
+	const char *spread;   /* a routing by flow that spreads as wide, */
+	const char *told;     /* and the one that seconds are told by then */
 } network[] = {
         {"torus",
          HEAD "\"name\": \"torus\", \"type\": \"torus\", \"dims\": [8, 8, 8], "
               "\"bandwidth\": {\"dim\": [4e9, 4e9, 4e9], \"injection\": "
               "8e9}, \"nodes\": \"n[0-511]\"}",
-         "adaptive", "adaptive-minimal"},
+         "adaptive", "adaptive-minimal", "adaptive-minimal"},
         {"dragonfly",
          HEAD "\"name\": \"dragonfly\", \"type\": \"dragonfly\", \"groups\": "
               "17, \"rows\": 2, \"columns\": 4, \"nodes_per_router\": 4, "
               "\"global_links_per_group_pair\": 1, \"bandwidth\": {\"row\": "
               "5e9, \"column\": 15e9, \"global\": 5e9, \"injection\": 10e9}, "
               "\"nodes\": \"n[0-543]\"}",
-         "ugal-g", "static-indirect-sampled"},
+         "ugal-g", "static-indirect-sampled", "adaptive-hybrid"},
         {"fat tree",
          HEAD "\"name\": \"fattree\", \"type\": \"fattree\", "
               "\"nodes_per_router\": 8, \"levels\": [{\"down\": 8, \"up\": 4, "
               "\"bandwidth\": 10e9}, {\"down\": 8, \"up\": 4, "
               "\"bandwidth\": 10e9}], \"bandwidth\": {\"injection\": 10e9}, "
               "\"nodes\": \"n[0-511]\"}",
-         "adaptive", "ecmp"},
+         "adaptive", "ecmp", "ecmp"},
 };
 #define NETWORKS ((int)(sizeof(network) / sizeof(*network)))
 

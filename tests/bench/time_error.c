@@ -14,7 +14,9 @@
  * exchange all to all and compute in turn, each with a start of its own, so that
  * the busiest of the job's links is used to the load's part before the job comes
  * (where they share one at all). Told is simulated over predicted, and the same of
- * the slowdown: the time over that without others.
+ * the slowdown: the time over that without others. Predicted is for the routing in
+ * force: minimal paths, for flows too, and where packets adapt what a network file
+ * would state (time_cases.h).
  */
 #include <unistd.h>
 
@@ -104,12 +106,12 @@ static struct cpl_signature *other(double bytes, double period, double compute)
 	return sig;
 }
 
-/* Their rates, and the longest that one communicates alone. */
-static double rate_others(const struct cpl_network *net, struct others *o)
+/* Their rates under a routing, and the longest that one communicates alone. */
+static double rate_others(const struct cpl_network *net,
+                          const struct cpl_routing *by, struct others *o)
 {
 	struct cpl_error err = {""};
-	struct cpl_times_space *space =
-	        cpl_times_space_new(net, cpl_routing_minimal(net), &err);
+	struct cpl_times_space *space = cpl_times_space_new(net, by, &err);
 	struct cpl_times *times = cpl_times_open(o->sig->phase, 1, OTHER, &err);
 	struct cpl_times_result r;
 	double longest = 0;
@@ -152,7 +154,7 @@ static bool load_others(const struct cpl_network *net, struct others *o,
 	double bytes = 1024, longest, shared;
 
 	o->sig = other(bytes, o->period, o->period / 2);
-	rate_others(net, o);
+	rate_others(net, cpl_routing_minimal(net), o);
 	shared = used(net, times, &o->rates);
 	cpl_signature_free(o->sig);
 	o->sig = NULL;
@@ -160,7 +162,7 @@ static bool load_others(const struct cpl_network *net, struct others *o,
 		return false;
 	bytes *= wanted / shared;
 	o->sig = other(bytes, o->period, o->period / 2);
-	longest = rate_others(net, o);
+	longest = rate_others(net, cpl_routing_minimal(net), o);
 	cpl_signature_free(o->sig);
 	o->sig = other(bytes, o->period,
 	               fmax(o->period - longest, o->period / 10));
@@ -227,26 +229,37 @@ static void print_row(const struct row *r)
 	fflush(stdout);
 }
 
-/* One load of what runs beside the job. */
+/* The job under a routing. */
+struct placed {
+	const struct cpl_routing *routing;
+	struct cpl_times_space *space;
+	struct cpl_times *times;
+};
+
+/* One load of what runs beside the job, which is placed on minimal paths and
+ * where packets adapt. */
 static void run_load(const struct cpl_network *net, struct row row,
-                     const struct cpl_signature *sig, struct cpl_times *times,
-                     const int *node, struct others *o)
+                     const struct cpl_signature *sig,
+                     const struct placed placed[2], const int *node,
+                     struct others *o)
 {
 	struct others none = {.period = o->period};
 	bool some = load[row.load] > 0;
 	struct cpl_times_result told;
 
-	if (some) {
-		if (!load_others(net, o, times, load[row.load]))
-			return;
-		rate_others(net, o);
-		row.used = used(net, times, &o->rates);
-	}
-	cpl_times_judge(times, some ? &o->rates : NULL, false, &told);
-	row.predicted = told.seconds;
-	row.waiting = told.waiting;
-	row.alone = told.alone;
+	if (some && !load_others(net, o, placed[0].times, load[row.load]))
+		return;
 	for (row.mode = 0; row.mode < MODES; row.mode++) {
+		const struct placed *by = &placed[row.mode == 1];
+
+		if (some) {
+			rate_others(net, by->routing, o);
+			row.used = used(net, by->times, &o->rates);
+		}
+		cpl_times_judge(by->times, some ? &o->rates : NULL, false, &told);
+		row.predicted = told.seconds;
+		row.waiting = told.waiting;
+		row.alone = told.alone;
 		row.simulated =
 		        simulate(net, row.network, row.mode, sig, node,
 		                 some ? o : &none, told.seconds, &row.pace);
@@ -262,22 +275,35 @@ static void run_placement(const struct cpl_network *net, struct row row,
 	struct cpl_signature *sig =
 	        signature_of(row.pattern, RANKS, scale, 1, 0, 0);
 	struct cpl_error err = {""};
-	struct cpl_times_space *space =
-	        cpl_times_space_new(net, cpl_routing_minimal(net), &err);
-	struct cpl_times *times = cpl_times_open(sig->phase, 1, RANKS, &err);
 	struct others o = {.period = PERIOD(scale)};
+	struct placed placed[2] = {
+	        {.routing = cpl_routing_minimal(net)},
+	        {.routing = cpl_routing_find(net, network[row.network].told,
+	                                     &err)}};
 	int node[NODES];
 
 	place(net, row.placement, node, &o);
-	if (!space || !times || cpl_load_init(&o.rates, net, &err) ||
-	    cpl_times_order(times, NULL, PER_NODE, NODES, &err) ||
-	    cpl_times_put(times, space, node, &err))
-		die("job", &err);
+	for (int i = 0; i < 2; i++) {
+		struct placed *p = &placed[i];
+
+		p->space = p->routing ? cpl_times_space_adaptive(
+		                                net, p->routing, &err)
+		                      : NULL;
+		p->times = cpl_times_open(sig->phase, 1, RANKS, &err);
+		if (!p->space || !p->times ||
+		    cpl_times_order(p->times, NULL, PER_NODE, NODES, &err) ||
+		    cpl_times_put(p->times, p->space, node, &err))
+			die("job", &err);
+	}
+	if (cpl_load_init(&o.rates, net, &err))
+		die("rates", &err);
 	for (row.load = 0; row.load < LOADS; row.load++)
-		run_load(net, row, sig, times, node, &o);
+		run_load(net, row, sig, placed, node, &o);
 	cpl_load_free(&o.rates);
-	cpl_times_close(times);
-	cpl_times_space_free(space);
+	for (int i = 0; i < 2; i++) {
+		cpl_times_close(placed[i].times);
+		cpl_times_space_free(placed[i].space);
+	}
 	cpl_signature_free(sig);
 }
 

@@ -260,12 +260,15 @@ unlike "$("$commplace" network check "$networks/gpc.json")" Doubtful "but no rea
 like "$(cat "$work/unrated.txt")" "link used" "traffic has a column of the link's use"
 unlike "$(cat "$work/unrated.txt")" "[0-9]\.[0-9] %" \
 	"which is empty where no bandwidth is stated"
-# Fault 47: by which routing seconds are, beside links loaded by another.
+# Fault 47: seconds are of the routing that loads the links, and where they are not,
+# it is told.
 df=(--network "$networks/quickstart.json" --signature
 	"$here/../../etc/signatures/halo-16.json" --ranks-per-node 1)
-for routing in static-indirect adaptive-hybrid; do
-	like "$("$commplace" traffic "${df[@]}" --routing $routing)" \
-		"communication, minimal routing +alone" "traffic, $routing: seconds are minimal routing's"
+for routing in static-indirect adaptive-hybrid progressive-adaptive; do
+	"$commplace" traffic "${df[@]}" --routing $routing --json >"$work/adaptive.json"
+	is "$(jq -r '([.max_congestion, .max_injection_congestion] | max) as $busiest | .jobs[0].communication |
+		"\(.routing) \(.seconds / $busiest - 1 | fabs < 1e-4)"' "$work/adaptive.json")" \
+		"$routing true" "traffic, $routing: seconds are its own"
 done
 text=$("$commplace" place "${df[@]}" --nodes 16 --policy random-nodes --routing static-indirect)
 like "$text" "communication, minimal routing +slowdown" "place: likewise"

@@ -38,8 +38,9 @@ is "$(json status.json links global utilisation 1)" 0.5 "the class' busiest"
 is "$(json status.json links global utilisation 0.5)" 0.25 "and median of two"
 is "$(json status.json timed)" false "signatures without times are said so"
 alone=$(json status.json jobs 0 alone) here_s=$(json status.json jobs 0 seconds)
-is "$alone" 1 "alone: 1000 bytes through a cable of 1000 bytes/s"
-is "$(json status.json jobs 0 slowdown)" "$here_s" "slowdown: here over alone"
+is "$alone" 3.25 "alone: 1000 bytes on two cables of 1000 bytes/s and a link of 4000, in turn"
+is "$(json status.json jobs 0 slowdown)" "$(perl -e 'printf "%.12g", $ARGV[0] / $ARGV[1]' \
+	"$here_s" "$alone")" "slowdown: here over alone"
 has "$("$commplace" status)" "^ 17  pair +2 +2 +1\.[0-9]+ " "slowdown in the table"
 like "$("$commplace" status)" "17 \(50 %\), 19 \(50 %\)" "who loads the link"
 has "$("$commplace" status)" "^next +job 17 communicates" "what to do next"

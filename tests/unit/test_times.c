@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,6 +143,61 @@ static void tear_down(struct setting *s)
 	cpl_network_free(s->net);
 }
 
+/* Many flows: no less than the busiest link, no more than three such in turn. */
+static void assert_stages(const struct cpl_times_result *got)
+{
+	double stages = got->seconds - got->waiting - got->latency;
+
+	assert_true(stages >= got->busiest * (1 - 1e-12));
+	assert_true(stages <= got->busiest * pow(3, 0.25) * (1 + 1e-12));
+}
+
+/* Links from nodes, between routers and to nodes, as many flows pass them. */
+static void test_stages(void **state)
+{
+	static const struct {
+		const char *what;
+		double injection; /* GB/s; 1 between routers */
+		struct message message;
+		double seconds, power; /* (power)^(1/4) times these */
+	} row[] = {
+	        {"nodes are faster", 10, {0, 2, 3}, 3, 1 + 2e-4},
+	        {"all alike", 1, {0, 2, 3}, 3, 3},
+	        {"nodes are slower", 0.5, {0, 2, 3}, 6, 2 + 1 / 16.0},
+	        {"on one router", 1, {0, 1, 3}, 3, 2},
+	        {"too large for its power", 1, {0, 2, 1e80}, 1e80, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_comm *comm = comm_of(10, &row[i].message, 1);
+		struct cpl_phase phase = {.weight = 1, .comm = comm};
+		struct cpl_times_result got;
+		struct setting s;
+		char text[512];
+
+		print_message("%s\n", row[i].what);
+		snprintf(text, sizeof(text),
+		         HEAD "\"type\": \"torus\", \"dims\": [5], \"wrap\": "
+		              "[false], \"nodes_per_router\": 2, \"bandwidth\": "
+		              "{\"dim\": [1e9], \"injection\": %g}, \"nodes\": "
+		              "\"n[0-9]\"}",
+		         row[i].injection * GB);
+		set_up(&s, text, NULL, &phase, 1);
+		s.times->exact = 0;
+		assert_int_equal(
+		        cpl_times_put(s.times, s.space, s.node, NULL), 0);
+		cpl_times_judge(s.times, NULL, false, &got);
+		assert_number(got.seconds - got.latency,
+		              row[i].seconds * pow(row[i].power, 0.25),
+		              1e-9 * row[i].seconds);
+		assert_number(got.busiest, row[i].seconds,
+		              1e-12 * row[i].seconds);
+		tear_down(&s);
+		cpl_comm_free(comm);
+	}
+}
+
 static void test_closed_forms(void **state)
 {
 	(void)state;
@@ -159,13 +215,60 @@ static void test_closed_forms(void **state)
 		}
 		set_up(&s, j->text, j->routing, &phase, 1);
 		cpl_times_judge(s.times, NULL, false, &got);
-		assert_number(got.seconds, j->seconds, 1e-9);
-		assert_number(got.alone, j->seconds, 1e-9);
+		assert_number(got.seconds - got.latency, j->seconds, 1e-9);
+		assert_number(got.alone, got.seconds, 1e-9);
 		assert_number(got.busiest, j->busiest, 1e-9);
 		assert_number(got.waiting, 0, 0);
 		if (j->link != -2)
 			assert_int_equal(got.link, j->link);
 		assert_true(got.exact);
+		tear_down(&s);
+		cpl_comm_free(comm);
+	}
+}
+
+/* A packet, or a smaller message, over the longest way: links of 1 GB/s between
+ * two of 10. */
+static void test_latency(void **state)
+{
+	struct {
+		const char *what;
+		struct cpl_comm_entry sent[2]; /* from, to, bytes, messages */
+		double bytes, seconds;         /* of one at 1 GB/s */
+	} row[] = {
+	        {"one link", {{0, 2, 1e6, 1}, {0, 0, 0, 0}}, 4096, 1.2},
+	        {"a small message", {{0, 2, 100, 1}, {0, 0, 0, 0}}, 100, 1.2},
+	        {"several", {{0, 2, 5000, 5}, {0, 0, 0, 0}}, 5000, 1.2},
+	        {"large ones", {{0, 2, 5e6, 5}, {0, 0, 0, 0}}, 5 * 4096, 1.2},
+	        {"the longest way", {{0, 2, 1e6, 1}, {1, 8, 1e6, 1}}, 4096, 4.2},
+	        {"the largest packet", {{0, 2, 1e6, 1}, {1, 8, 10, 1}}, 4096, 1.2},
+	        {"on one router", {{0, 1, 1e6, 1}, {0, 0, 0, 0}}, 4096, 0.2},
+	        {"nothing", {{0, 0, 0, 0}, {0, 0, 0, 0}}, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_comm *comm = cpl_comm_build(10, row[i].sent, 2, NULL);
+		struct cpl_phase phase = {.weight = 3, .comm = comm};
+		struct cpl_times_result got;
+		struct setting s;
+
+		print_message("%s\n", row[i].what);
+		assert_non_null(comm);
+		set_up(&s, CHAIN, NULL, &phase, 1);
+		/* Flow by flow, and all together. */
+		for (int exact = 0; exact < 2; exact++) {
+			s.times->exact = exact * 64;
+			assert_int_equal(cpl_times_put(s.times, s.space, s.node,
+			                               NULL),
+			                 0);
+			cpl_times_judge(s.times, NULL, false, &got);
+			assert_number(got.latency,
+			              3 * row[i].bytes * row[i].seconds / GB,
+			              1e-15);
+			assert_stages(&got);
+			assert_number(got.alone, got.seconds, 1e-15);
+		}
 		tear_down(&s);
 		cpl_comm_free(comm);
 	}
@@ -199,15 +302,17 @@ static void test_background(void **state)
 		/* Its first link. */
 		rates.link[0] = row[i].u * GB;
 		cpl_times_judge(s.times, &rates, false, &got);
-		assert_number(got.seconds, row[i].seconds + waiting, 1e-9);
+		assert_number(got.seconds,
+		              row[i].seconds + waiting + got.latency, 1e-9);
 		assert_number(got.waiting, waiting, 1e-15);
 		assert_number(got.busiest, row[i].seconds, 1e-9);
-		assert_number(got.alone, 3, 1e-9);
+		assert_number(got.alone, 3 + got.latency, 1e-9);
 		assert_int_equal(got.link, 0);
 		/* Beside its own rate, which makes its link busy. */
 		cpl_times_add(s.times, 1, &rates);
 		cpl_times_judge(s.times, &rates, true, &got);
-		assert_number(got.seconds, row[i].seconds + waiting, 1e-9);
+		assert_number(got.seconds,
+		              row[i].seconds + waiting + got.latency, 1e-9);
 		cpl_times_add(s.times, -1, &rates);
 		assert_number(rates.link[0], row[i].u * GB, 1e-3);
 	}
@@ -215,7 +320,7 @@ static void test_background(void **state)
 	rates.link[0] = 0;
 	rates.injection[3] = 7 * GB;
 	cpl_times_judge(s.times, &rates, false, &got);
-	assert_number(got.seconds, 3, 1e-12);
+	assert_number(got.seconds, 3 + got.latency, 1e-12);
 	/* At the node itself a fifth is enough. */
 	rates.injection[0] = 30 * GB;
 	cpl_times_judge(s.times, &rates, false, &got);
@@ -260,11 +365,11 @@ static void test_stretched(void **state)
 		assert_number(load.ejection[4], own, 1);
 		assert_number(load.injection[4], 0, 0);
 		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
-		assert_number(got.seconds, 6, 1e-6);
+		assert_number(got.seconds, 6 + got.latency, 1e-6);
 		load.link[0] += 0.5 * GB;
 		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
-		assert_number(got.seconds, 9 + waits, 1e-6);
-		assert_number(got.alone, 6, 1e-9);
+		assert_number(got.seconds, 9 + waits + got.latency, 1e-6);
+		assert_number(got.alone, 6 + got.latency, 1e-9);
 		/* Taken for somebody's where it is not said. */
 		cpl_times_judge(s.times, &load, false, &got);
 		assert_number(got.busiest, 6 * (1 + 0.5 + 0.5 / stretch[i]),
@@ -340,7 +445,11 @@ static void test_phases(void **state)
 		phase[1].time *= timed;
 		set_up(&s, CHAIN, NULL, phase, 2);
 		cpl_times_judge(s.times, NULL, false, &got);
-		assert_number(got.seconds, 10 * 2 + 2 * 5, 1e-9);
+		/* Two links of 1 and two of 10 GB/s, and one, twelve times. */
+		assert_number(got.latency,
+		              CPL_TIMES_PACKET / GB * (10 * 1.2 + 2 * 1.2),
+		              1e-12);
+		assert_number(got.seconds, 10 * 2 + 2 * 5 + got.latency, 1e-9);
 		assert_int_equal(got.phase, 0);
 		run = cpl_times_run(s.times);
 		assert_number(run->seconds, timed ? 100 : 0, 1e-12);
@@ -422,20 +531,20 @@ static void random_rates(const struct cpl_network *net, struct cpl_load *rates)
 }
 
 /* What the workload puts on the links, over the period. */
-static void check_rates(const struct setting *s,
-                        const struct cpl_routing *routing,
-                        const struct cpl_comm *comm, const int *rank_node)
+static void check_rates_by(const struct setting *s,
+                           const struct cpl_routing *routing,
+                           const struct cpl_comm *comm, const int *rank_node)
 {
 	struct cpl_workload *w = cpl_workload_new(s->net, 1, NULL);
-	struct cpl_job job = {.routing = cpl_routing_by_flow(s->net, routing),
-	                      .comm = comm,
-	                      .node = rank_node};
+	struct cpl_job job = {
+	        .routing = routing, .comm = comm, .node = rank_node};
 	const struct cpl_load *want;
 	struct cpl_load got;
 
 	assert_non_null(w);
 	assert_int_equal(cpl_load_init(&got, s->net, NULL), 0);
 	assert_int_equal(cpl_workload_add(w, &job, NULL), 0);
+	assert_int_equal(cpl_workload_solve(w, NULL), 0);
 	want = cpl_workload_load(w);
 	cpl_times_add(s->times, 1, &got);
 	for (int64_t l = 0; l < cpl_times_links(s->net); l++) {
@@ -446,6 +555,13 @@ static void check_rates(const struct setting *s,
 	}
 	cpl_load_free(&got);
 	cpl_workload_free(w);
+}
+
+static void check_rates(const struct setting *s,
+                        const struct cpl_routing *routing,
+                        const struct cpl_comm *comm, const int *rank_node)
+{
+	check_rates_by(s, cpl_routing_by_flow(s->net, routing), comm, rank_node);
 }
 
 /* Few flows and many, on random hosts under random others. */
@@ -477,10 +593,9 @@ static void check_machine(const char *text, bool alike)
 		fail_msg("%s", err.text);
 	check_rates(&s, routing, comm, rank_node);
 	cpl_times_judge(s.times, &rates, false, &busiest);
-	assert_number(busiest.seconds, busiest.busiest + busiest.waiting,
-	              1e-12 * busiest.seconds);
+	assert_stages(&busiest);
 	assert_false(busiest.exact);
-	assert_true(busiest.alone <= busiest.busiest);
+	assert_true(busiest.alone <= busiest.seconds);
 	/* Flow by flow it is no faster, and waits as long. */
 	s.times->exact = INT64_MAX;
 	assert_int_equal(cpl_times_put(s.times, s.space, node, &err), 0);
@@ -488,7 +603,11 @@ static void check_machine(const char *text, bool alike)
 	assert_true(exact.exact);
 	assert_number(exact.busiest, busiest.busiest, 1e-9 * busiest.busiest);
 	assert_number(exact.waiting, busiest.waiting, 1e-9 * busiest.waiting);
-	assert_true(exact.seconds >= busiest.seconds * (1 - 1e-9));
+	/* The largest packet need not go the farthest. */
+	assert_true(exact.latency <= busiest.latency * (1 + 1e-9));
+	assert_true(exact.latency >= busiest.latency / 2);
+	assert_true(exact.seconds - exact.latency - exact.waiting >=
+	            exact.busiest * (1 - 1e-9));
 	assert_true(exact.seconds <= 3 * busiest.seconds);
 	assert_int_equal(exact.link, busiest.link);
 	assert_true(exact.alone <= exact.seconds);
@@ -515,6 +634,53 @@ static void test_few_and_many(void **state)
 			check_machine(machines[m], i % 2);
 }
 
+/* Where packets adapt, a phase takes what the busiest of the links that they adapt
+ * to does, nothing of paths by flow. */
+static void test_adaptive(void **state)
+{
+	static const char *const name[] = {"static-indirect", "adaptive-direct",
+	                                   "adaptive-indirect", "adaptive-hybrid",
+	                                   "progressive-adaptive"};
+	struct cpl_comm *comm = random_comm(false);
+	struct cpl_phase phase = {.weight = 3, .comm = comm};
+	struct cpl_error err = {""};
+	int differ = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(name) / sizeof(*name); i++) {
+		struct cpl_times_result plain, got;
+		const struct cpl_routing *routing;
+		int rank_node[RANKS];
+		struct setting s;
+
+		set_up(&s, machines[0], name[i], &phase, 1);
+		routing = cpl_routing_find(s.net, name[i], NULL);
+		for (int r = 0; r < RANKS; r++)
+			rank_node[r] = s.node[r];
+		cpl_times_judge(s.times, NULL, false, &plain);
+		cpl_times_space_free(s.space);
+		s.space = cpl_times_space_adaptive(s.net, routing, &err);
+		assert_non_null(s.space);
+		/* The second place is as the first. */
+		for (int again = 0; again < 2; again++) {
+			assert_int_equal(cpl_times_put(s.times, s.space, s.node,
+			                               &err),
+			                 0);
+			check_rates_by(&s, routing, comm, rank_node);
+			cpl_times_judge(s.times, NULL, false, &got);
+			assert_number(got.busiest, cpl_times_period(s.times),
+			              1e-9 * got.busiest);
+			assert_stages(&got);
+			assert_true(got.latency >= plain.latency * (1 - 1e-9));
+			assert_false(got.exact);
+		}
+		differ += fabs(got.busiest - plain.busiest) > plain.busiest / 100;
+		tear_down(&s);
+	}
+	assert_true(differ >= 4);
+	cpl_comm_free(comm);
+}
+
 /* All nodes of one router, or one node twice: nothing else is used. */
 static void test_near(void **state)
 {
@@ -533,7 +699,10 @@ static void test_near(void **state)
 		                                 (const int[]){0, 1, 0}, NULL),
 		                 0);
 		cpl_times_judge(s.times, NULL, false, &got);
-		assert_number(got.seconds, 0.4, 1e-12);
+		assert_number(got.seconds - got.latency,
+		              exact ? 0.4 : 0.4 * pow(2, 0.25), 1e-12);
+		assert_number(got.latency, 2 * CPL_TIMES_PACKET / (10 * GB),
+		              1e-15);
 		assert_number(got.busiest, 0.4, 1e-12);
 		assert_int_equal(cpl_times_put(s.times, s.space,
 		                                 (const int[]){7, 7, 7}, NULL),
@@ -632,11 +801,12 @@ static void test_wrong_hosts(void **state)
 }
 
 /* Seconds and period of two phases, few flows and many; < 0: with err. */
-static double judge_all(const struct cpl_network *net,
+static double judge_all(const struct cpl_network *net, const char *name,
                         const struct cpl_phase *phase, struct cpl_error *err)
 {
-	const struct cpl_routing *routing = cpl_routing_find(net, NULL, NULL);
-	struct cpl_times_space *space = cpl_times_space_new(net, routing, err);
+	const struct cpl_routing *routing = cpl_routing_find(net, name, NULL);
+	struct cpl_times_space *space =
+	        cpl_times_space_adaptive(net, routing, err);
 	struct cpl_times *times = cpl_times_open(phase, 2, RANKS, err);
 	struct cpl_times_result got = {.seconds = -1};
 	int node[32];
@@ -660,13 +830,15 @@ static void test_no_memory(void **state)
 	static const struct message few[] = {{0, 40, 2}, {7, 30, 3}};
 
 	(void)state;
-	for (int m = 0; m < N_MACHINES; m++) {
-		struct cpl_network *net = parse_network(machines[m]);
+	/* The dragonfly's again, with packets that adapt. */
+	for (int m = 0; m <= N_MACHINES; m++) {
+		const char *name = m < N_MACHINES ? NULL : "adaptive-hybrid";
+		struct cpl_network *net = parse_network(machines[m % N_MACHINES]);
 		struct cpl_phase phase[2] = {
 		        {.weight = 1, .comm = random_comm(false)},
 		        {.weight = 2, .comm = comm_of(RANKS, few, 2)}};
 		struct cpl_error err = {""};
-		double want = judge_all(net, phase, &err);
+		double want = judge_all(net, name, phase, &err);
 		int n = 0;
 
 		assert_true(want > 0);
@@ -676,7 +848,7 @@ static void test_no_memory(void **state)
 
 			err.text[0] = '\0';
 			left = n;
-			got = judge_all(net, phase, &err);
+			got = judge_all(net, name, phase, &err);
 			failed = left < 0;
 			left = -1;
 			if (!failed)
@@ -697,11 +869,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_closed_forms),
+	        cmocka_unit_test(test_latency),
+	        cmocka_unit_test(test_stages),
 	        cmocka_unit_test(test_background),
 	        cmocka_unit_test(test_stretched),
 	        cmocka_unit_test(test_links_by_number),
 	        cmocka_unit_test(test_phases),
 	        cmocka_unit_test(test_few_and_many),
+	        cmocka_unit_test(test_adaptive),
 	        cmocka_unit_test(test_near),
 	        cmocka_unit_test(test_limits_of_a_phase),
 	        cmocka_unit_test(test_patterns),

@@ -10,9 +10,12 @@
  * Networks, 6.5.2). The phase has communicated when the last has ended.
  *
  * - Few flows (CPL_TIMES_EXACT at the most): so, exactly.
- * - More: the flows of a pair of routers as one, all in proportion to their
- *   bytes, so that the busiest link is never idle: the phase takes what that
- *   link takes. Never more than the exact time.
+ * - More: what the busiest links from nodes, between routers and to nodes take for
+ *   their bytes, s, passed one after the other: (s1^4 + s2^4 + s3^4)^(1/4). Were the
+ *   busiest of them never idle, it would take no more than that one; but packets
+ *   that wait before one of them come late to the next, and where all three are as
+ *   busy as each other they take 1.32 times as long. The power is that of packets
+ *   simulated (doc/reproduction/time.md).
  *
  * Background is what others send, in bytes per second; over a link's bandwidth
  * it is its utilisation u. Where own flows want all of a link, they get
@@ -24,6 +27,14 @@
  * are in front of it (M/D/1: u / (2 (1 - u)) packets, u at most
  * CPL_TIMES_SATURATED). The messages of a phase's mean flow, each after the
  * other, add that to the phase.
+ *
+ * And the last byte of a message comes later than it was sent: each link passes
+ * packets on when it has them whole, so that a message takes the time of a packet (of
+ * itself, where that is smaller) on each link of its way besides. The phase takes that
+ * of the flow that has most of it, its messages each after the other. Of many flows
+ * it is told by pairs of routers: the most on the routers' way and the most on nodes'
+ * own links. Where the network states no bandwidths there are neither
+ * stages nor this: seconds are the bytes of the busiest link.
  *
  * A job's rates are what it is to others: its bytes over the run's time, which
  * the signature states. Of a signature without times they are as high as they
@@ -44,9 +55,8 @@
 
 /* Flows of a phase that are solved exactly. */
 #define CPL_TIMES_EXACT 64
-/* Bytes of a packet, on every link. For the time that messages wait for
- * packets, no other multiple is clearly nearer to simulations:
- * doc/reproduction/time.md. */
+/* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
+ * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0
 /* Utilisation beyond which nothing waits longer. */
 #define CPL_TIMES_SATURATED 0.85
@@ -78,6 +88,15 @@ struct cpl_times_space;
 struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
                                             const struct cpl_routing *routing,
                                             struct cpl_error *err);
+/* The same, but where the routing finds the paths of all flows together
+ * (adaptive-indirect, adaptive-hybrid, progressive-adaptive) the links have the bytes
+ * that this puts on them for the job alone, as many flows' they are judged, and its
+ * rates are on those, too: for what is told, as each place costs what
+ * cpl_workload_solve does besides. */
+struct cpl_times_space *
+cpl_times_space_adaptive(const struct cpl_network *net,
+                         const struct cpl_routing *routing,
+                         struct cpl_error *err);
 void cpl_times_space_free(struct cpl_times_space *space);
 
 /* One job; its memory is that of its pairs of hosts and of the links that it
@@ -120,8 +139,9 @@ struct cpl_times_result {
 	double seconds; /* of communication, under the background */
 	double alone;   /* the same without it */
 	double waiting; /* of seconds, in queues */
+	double latency; /* of both, messages' last packets on their ways */
 	double busiest; /* of seconds, what the phases' busiest links take at
-	                 * least: seconds is no less than it and waiting */
+	                 * least: seconds is no less than it and the two above */
 	int64_t link;   /* the busiest of the phase that takes longest; the
 	                 * lowest of several, -1 where nothing is sent */
 	int phase;      /* that phase, or -1 */

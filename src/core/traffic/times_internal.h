@@ -47,8 +47,10 @@ struct times_phase {
 	int64_t n_flows; /* between hosts, on the network */
 	struct times_link *link;
 	int64_t n_links, max_links;
-	double alone;            /* seconds of one execution */
+	double alone;            /* seconds of one execution, latency not among them */
+	double latency;          /* of one execution */
 	bool exact;              /* has flows */
+	bool timed;              /* of stated bandwidths */
 	struct times_flow *flow; /* [max_flows], one more than flows */
 	int64_t max_flows;
 	struct times_path *way;

@@ -2,6 +2,8 @@
 /* How long the phases of a placed job take. */
 #include "traffic/times_internal.h"
 
+#include <math.h>
+
 /* Relative: flows that end so near each other end together. */
 #define TOGETHER 1e-12
 
@@ -174,21 +176,53 @@ static double busy(const struct times_link *l, double utilisation)
 	return l->bytes * (1 + utilisation) / l->bandwidth;
 }
 
+/* The most seconds of a link from nodes, between routers (or inside nodes) and to
+ * nodes. */
+struct stages {
+	double most[3];
+};
+
+static void pass_stage(struct stages *s, const struct cpl_network *net, int link,
+                       double seconds)
+{
+	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
+	double *most = &s->most[port < 0 || port >= 2 * n ? 1 : port < n ? 0 : 2];
+
+	*most = seconds > *most ? seconds : *most;
+}
+
+static double fourth(double x)
+{
+	return x * x * x * x;
+}
+
+/* How long many flows take that pass these one after the other. */
+static double pass_all(const struct times_phase *phase, const struct stages *s)
+{
+	double most = fmax(s->most[1], fmax(s->most[0], s->most[2]));
+
+	if (!phase->timed)
+		return most;
+	/* Not by the powers themselves, which can be too large. */
+	return most > 0 ? most * sqrt(sqrt(fourth(s->most[0] / most) +
+	                                   fourth(s->most[1] / most) +
+	                                   fourth(s->most[2] / most)))
+	                : 0;
+}
+
 double times_alone(struct cpl_times *times, const struct times_phase *phase)
 {
-	double most = 0;
+	struct stages stages = {{0}};
 
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
-		double seconds = busy(l, 0);
 
-		most = seconds > most ? seconds : most;
+		pass_stage(&stages, times->net, l->link, busy(l, 0));
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
 	}
-	if (!phase->exact || !phase->n_flows)
-		return most;
-	return fill(times, phase);
+	return phase->exact && phase->n_flows ? fill(times, phase)
+	                                      : pass_all(phase, &stages);
 }
 
 /* Compute what others have of each link; stretch > 0: own rates are in the
@@ -231,6 +265,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
                                       double stretch)
 {
 	struct phase_times t = {.link = -1};
+	struct stages stages = {{0}};
 	bool others = utilise(times, phase, background, stretch);
 
 	/* There is no separate branch for links that others leave alone: on a
@@ -244,6 +279,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
 			t.busiest = seconds;
 			t.link = l->link;
 		}
+		pass_stage(&stages, times->net, l->link, seconds);
 		t.waiting += l->messages * wait(u, l->packet);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);
@@ -253,7 +289,8 @@ static struct phase_times judge_phase(struct cpl_times *times,
 	if (!others)
 		t.seconds = phase->alone;
 	else
-		t.seconds = phase->exact ? fill(times, phase) : t.busiest;
+		t.seconds = phase->exact ? fill(times, phase)
+		                         : pass_all(phase, &stages);
 	return t;
 }
 
@@ -268,10 +305,12 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 		struct times_phase *phase = &times->phase[k];
 		struct phase_times t =
 		        judge_phase(times, phase, background, stretch);
-		double seconds = phase->weight * (t.seconds + t.waiting);
+		double seconds = phase->weight *
+		                 (t.seconds + t.waiting + phase->latency);
 
 		out->seconds += seconds;
-		out->alone += phase->weight * phase->alone;
+		out->alone += phase->weight * (phase->alone + phase->latency);
+		out->latency += phase->weight * phase->latency;
 		out->waiting += phase->weight * t.waiting;
 		out->busiest += phase->weight * t.busiest;
 		out->exact = out->exact && phase->exact;

@@ -2,9 +2,11 @@
 /* A job on its nodes: the links of its phases and what is on them. */
 #include "traffic/times_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "traffic/accelerators.h"
+#include "traffic/workload.h"
 
 struct cpl_times_space {
 	int *seen; /* [nodes] host + 1, 0 between calls */
@@ -15,6 +17,11 @@ struct cpl_times_space {
 	int *at; /* [all links] place in a list + 1, 0 between uses */
 	/* Sums of pairs of stations, cleared between uses. */
 	double *bytes, *messages; /* [n_stations] */
+	double *packet;           /* [n_stations] the most bytes of last ones */
+	double *ports;            /* [n_stations] the most seconds on ports */
+	/* For a routing that finds the paths of all flows together, or NULL. */
+	struct cpl_workload *workload;
+	const struct cpl_routing *routing;
 	int *touched;             /* [n_stations] */
 	int *head;                /* [n_stations] a host there + 1, or 0 */
 	int *next;                /* [max_hosts] the next one there + 1 */
@@ -45,6 +52,10 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 	        cpl_arena_take(arena, net->n_stations, sizeof(*space->bytes));
 	space->messages =
 	        cpl_arena_take(arena, net->n_stations, sizeof(*space->messages));
+	space->packet =
+	        cpl_arena_take(arena, net->n_stations, sizeof(*space->packet));
+	space->ports =
+	        cpl_arena_take(arena, net->n_stations, sizeof(*space->ports));
 	space->touched =
 	        cpl_arena_take(arena, net->n_stations, sizeof(*space->touched));
 	space->head =
@@ -64,10 +75,29 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 	return space;
 }
 
+struct cpl_times_space *
+cpl_times_space_adaptive(const struct cpl_network *net,
+                         const struct cpl_routing *routing,
+                         struct cpl_error *err)
+{
+	struct cpl_times_space *space = cpl_times_space_new(net, routing, err);
+
+	if (!space || routing->add)
+		return space;
+	space->routing = routing;
+	space->workload = cpl_workload_new(space->net, 1, err);
+	if (!space->workload) {
+		cpl_times_space_free(space);
+		return NULL;
+	}
+	return space;
+}
+
 void cpl_times_space_free(struct cpl_times_space *space)
 {
 	if (!space)
 		return;
+	cpl_workload_free(space->workload);
 	cpl_route_finder_free(&space->finder);
 	cpl_arena_free(&space->arena);
 	free(space->next);
@@ -82,6 +112,45 @@ struct placing {
 	const int *node;
 	struct cpl_error *err;
 };
+
+/* Bytes of a pair's last packets, of all its messages, each after the other. */
+static double last_packets(const struct times_pair *pair)
+{
+	double messages = fmax(pair->messages, 1);
+
+	return fmin(pair->bytes / pair->pairs, CPL_TIMES_PACKET * messages);
+}
+
+/* Seconds that a byte takes over a node's ports. */
+static double port_time(const struct cpl_network *net, int node)
+{
+	double sum = 0;
+
+	for (int k = 0; k < net->n_ports; k++)
+		if (net->port_share[k] > 0)
+			sum += net->port_share[k] /
+			       cpl_network_port_bandwidth(
+			               net, (int64_t)node * net->n_ports + k);
+	return sum;
+}
+
+/* Seconds that a byte takes over the links of a route. */
+static double route_time(const struct cpl_network *net,
+                         const struct cpl_share *share, int n)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += share[i].part /
+		       cpl_network_link_bandwidth(net, share[i].link);
+	return sum;
+}
+
+/* A flow's last packets take so many seconds. */
+static void last_there(struct placing *p, double seconds)
+{
+	p->phase->latency = fmax(p->phase->latency, seconds);
+}
 
 /* The phase's entry of a link, or -1 with err. */
 static int64_t use_link(struct placing *p, int64_t link)
@@ -239,6 +308,9 @@ static int add_flow(struct placing *p, int64_t *n, int from,
 		                       add_inside(p, n, to, kind, false, pair)
 		               ? -1
 		               : 0;
+	last_there(p, last_packets(pair) * (port_time(net, from) +
+	                               route_time(net, share, shares) +
+	                               port_time(net, to)));
 	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
@@ -300,7 +372,7 @@ static int add_host(struct placing *p, int host, int *n_touched)
 	const struct times_phase *phase = p->phase;
 	struct cpl_times_space *space = p->space;
 	int node = p->node[host];
-	double bytes = 0, messages = 0;
+	double bytes = 0, messages = 0, port = port_time(space->net, node);
 
 	for (int64_t i = phase->first[host]; i < phase->first[host + 1]; i++) {
 		const struct times_pair *pair = &phase->pair[i];
@@ -323,6 +395,12 @@ static int add_host(struct placing *p, int host, int *n_touched)
 			space->touched[(*n_touched)++] = station;
 		space->bytes[station] += pair->bytes;
 		space->messages[station] += pair->messages;
+		space->packet[station] =
+		        fmax(space->packet[station], last_packets(pair));
+		space->ports[station] =
+		        fmax(space->ports[station],
+		             last_packets(pair) *
+		                     (port + port_time(space->net, there)));
 	}
 	if (!(bytes > 0))
 		return 0;
@@ -346,7 +424,12 @@ static int add_routes(struct placing *p, int from, int n_touched)
 			                share[k].part * space->messages[to]) <
 			    0)
 				rc = -1;
+		last_there(p, space->ports[to] +
+		                       space->packet[to] *
+		                               route_time(space->net, share,
+		                                          shares));
 		space->bytes[to] = space->messages[to] = 0;
+		space->packet[to] = space->ports[to] = 0;
 	}
 	return rc;
 }
@@ -380,15 +463,87 @@ static int place_routers(struct placing *p)
 	return rc;
 }
 
+/* The bytes that the space's routing puts on the network's links, or NULL with
+ * err. */
+static const double *solve(struct placing *p)
+{
+	const struct times_phase *phase = p->phase;
+	struct cpl_workload *w = p->space->workload;
+	int64_t n = phase->first[p->times->n_ends];
+	struct cpl_arena arena = {0};
+	struct cpl_comm comm = {.ranks = p->times->n_ends,
+	                        .n_entries = n,
+	                        .row = phase->first};
+	const struct cpl_job job = {.routing = p->space->routing,
+	                            .comm = &comm,
+	                            .node = p->node,
+	                            .of_hosts = true};
+	int rc = -1;
+
+	comm.to = cpl_arena_take_raw(&arena, n, sizeof(*comm.to));
+	comm.bytes = cpl_arena_take_raw(&arena, n, sizeof(*comm.bytes));
+	comm.messages = cpl_arena_take_raw(&arena, n, sizeof(*comm.messages));
+	for (int64_t i = 0; !arena.failed && i < n; i++) {
+		comm.to[i] = phase->pair[i].to;
+		comm.bytes[i] = phase->pair[i].bytes;
+		comm.messages[i] = phase->pair[i].messages;
+	}
+	if (!arena.failed) {
+		cpl_workload_clear(w, NULL);
+		if (cpl_workload_add(w, &job, p->err) >= 0)
+			rc = cpl_workload_solve(w, p->err);
+	}
+	return cpl_arena_end(&arena, rc, p->err) ? NULL
+	                                         : cpl_workload_load(w)->link;
+}
+
+/* In place of the links of paths by flow, those that packets adapt to; the longest
+ * way is longer as the mean one is. */
+static int adapt(struct placing *p)
+{
+	struct times_phase *phase = p->phase;
+	int n_links = p->space->net->n_links;
+	const double *link = phase->n_flows ? solve(p) : NULL;
+	double before = 0, after = 0;
+
+	if (!link)
+		return phase->n_flows ? -1 : 0;
+	for (int64_t i = 0; i < phase->n_links; i++)
+		if (phase->link[i].link < n_links) {
+			before += phase->link[i].bytes;
+			phase->link[i].bytes = 0;
+		}
+	for (int l = 0; l < n_links; l++)
+		if (link[l] > 0) {
+			int64_t at = use_link(p, l);
+
+			if (at < 0)
+				return -1;
+			phase->link[at].bytes = link[l];
+			after += link[l];
+		}
+	if (before > 0)
+		phase->latency *= after / before;
+	return 0;
+}
+
 static int place_phase(struct placing *p)
 {
 	struct times_phase *phase = p->phase;
+	bool adapts = p->space->workload;
 	int rc;
 
 	phase->n_links = 0;
+	phase->latency = 0;
 	phase->n_flows = count_flows(p);
-	phase->exact = phase->n_flows <= p->times->exact;
+	phase->exact = !adapts && phase->n_flows <= p->times->exact;
 	rc = phase->exact ? place_flows(p) : place_routers(p);
+	if (adapts && !rc)
+		rc = adapt(p);
+	/* Of 1 byte/s there are sums of bytes, no times. */
+	phase->timed = cpl_network_has_bandwidths(p->space->net);
+	if (!phase->timed)
+		phase->latency = 0;
 	for (int64_t i = 0; i < phase->n_links; i++)
 		p->space->at[phase->link[i].link] = 0;
 	return rc;
