@@ -74,10 +74,10 @@ traffic --signature ./timed.json --hosts n1,n3 --running running.json
 is "$(value out.json "$j{seconds} - $j{waiting} - $j{latency}")" \
 	"$(perl -e 'print 0 + sprintf "%.9g", 10 * (1 + 10 / 220) + 2 * (1 + 2 / 220)')" \
 	"beside one that does for a part of its run"
-# u / (2 (1 - u)) packets of 4096 bytes for each message, on one link here.
+# u / (2 (1 - u)) times four packets of 4096 bytes for each message, on one link here.
 is "$(value out.json "$j{waiting}")" \
 	"$(perl -e 'my ($u, $v) = (10 / 220, 2 / 220); print 0 + sprintf "%.9g",
-		4096e-9 * (10 * $u / 2 / (1 - $u) + $v / 2 / (1 - $v))')" \
+		4 * 4096e-9 * (10 * $u / 2 / (1 - $u) + $v / 2 / (1 - $v))')" \
 	"waiting in queues"
 traffic --signature ./timed.json --hosts n0,n2 --signature ./timed.json --hosts n1,n3
 is "$(value out.json '$r->{jobs}[1]{communication}{seconds} /

@@ -279,7 +279,7 @@ static void test_background(void **state)
 {
 	static const struct message flow = {0, 4, 3};
 	static const struct {
-		double u, seconds, packets;
+		double u, seconds, trains;
 	} row[] = {
 	        {0, 3, 0},
 	        {0.25, 3.75, 1 / 6.0},
@@ -297,7 +297,8 @@ static void test_background(void **state)
 	set_up(&s, CHAIN, NULL, &phase, 1);
 	assert_int_equal(cpl_load_init(&rates, s.net, NULL), 0);
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
-		double waiting = row[i].packets * CPL_TIMES_PACKET / GB;
+		double waiting = row[i].trains * CPL_TIMES_TRAIN *
+		                 CPL_TIMES_PACKET / GB;
 
 		/* Its first link. */
 		rates.link[0] = row[i].u * GB;
@@ -356,7 +357,7 @@ static void test_stretched(void **state)
 	for (size_t i = 0; i < sizeof(stretch) / sizeof(*stretch); i++) {
 		/* 6 GB in 12 s. */
 		double own = 0.5 * GB / stretch[i];
-		double waits = 2 * 0.5 * CPL_TIMES_PACKET / GB;
+		double waits = 2 * 0.5 * CPL_TIMES_TRAIN * CPL_TIMES_PACKET / GB;
 
 		cpl_load_clear(&load, s.net);
 		cpl_times_send(s.times, stretch[i], &load);

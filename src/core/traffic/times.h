@@ -24,8 +24,8 @@
  * that is the whole link; at u = 1 half; never nothing.
  *
  * Besides, a message waits at each link of its way for packets of others that
- * are in front of it (M/D/1: u / (2 (1 - u)) packets, u at most
- * CPL_TIMES_SATURATED). The messages of a phase's mean flow, each after the
+ * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of
+ * CPL_TIMES_TRAIN packets, u at most CPL_TIMES_SATURATED). The messages of a phase's mean flow, each after the
  * other, add that to the phase.
  *
  * And the last byte of a message comes later than it was sent: each link passes
@@ -58,6 +58,9 @@
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0
+/* Packets that others send in one piece: of 1 to 8, with this what others add is
+ * nearest to simulations (the same document). */
+#define CPL_TIMES_TRAIN 4.0
 /* Utilisation beyond which nothing waits longer. */
 #define CPL_TIMES_SATURATED 0.85
 

@@ -245,12 +245,12 @@ static bool utilise(const struct cpl_times *times, struct times_phase *phase,
 	return others;
 }
 
-/* Seconds that a packet waits which itself takes `packet` seconds. */
+/* Seconds that a packet waits where one takes `packet` seconds. */
 static double wait(double u, double packet)
 {
 	if (u > CPL_TIMES_SATURATED)
 		u = CPL_TIMES_SATURATED;
-	return u / (2 * (1 - u)) * packet;
+	return u / (2 * (1 - u)) * CPL_TIMES_TRAIN * packet;
 }
 
 /* Of one execution. */
