@@ -20,6 +20,7 @@ char *slurm_shell_ok(const char *command, struct cpl_error *err)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cpl_error err = {""};
+	const struct sacct_keys keys = {"merit", "t"};
 	struct sacct sacct;
 	char *text = malloc(size + 1);
 
@@ -27,14 +28,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (sacct_parse(&sacct, text, "f", &err) && !err.text[0])
+	if (sacct_parse(&sacct, text, "f", "|", &keys, &err) && !err.text[0])
 		abort();
 	for (int64_t i = 0; i < sacct.n; i++) {
 		const struct sacct_job *job = &sacct.job[i];
 
 		if (sacct_find(&sacct, job->id) != job ||
 		    !isfinite(job->seconds) || job->seconds < 0 ||
-		    !isfinite(job->energy) || job->energy < 0)
+		    !isfinite(job->energy) || job->energy < 0 ||
+		    !isfinite(job->merit) || job->merit < 0 ||
+		    !isfinite(job->noted_seconds) || job->noted_seconds < 0)
 			abort();
 	}
 	sacct_free(&sacct);
