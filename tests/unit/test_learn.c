@@ -15,6 +15,7 @@
 #include "learn/concordant.h"
 #include "learn/features.h"
 #include "learn/learn.h"
+#include "learn/models.h"
 #include "learn/timed.h"
 #include "network_text.h"
 #include "signature/signature.h"
@@ -703,6 +704,105 @@ static void models_of_a_site_need_pairs(void **state)
 	cpl_samples_free(s);
 }
 
+static struct cpl_model *model_of(double value)
+{
+	char text[400];
+	struct cpl_error err = {""};
+	struct cpl_model *m;
+
+	snprintf(text, sizeof(text), MODEL(ONE, "[[%g]]"), value);
+	m = cpl_model_parse(text, strlen(text), "m", &err);
+	assert_non_null(m);
+	return m;
+}
+
+/* What the model in use tells. */
+static double used_in(const char *dir, const char *name)
+{
+	struct cpl_error err = {""};
+	char *path = cpl_models_path(dir, name, &err);
+	struct cpl_model *m = cpl_model_load(path, &err);
+	double value = m ? cpl_model_value(m, (double[]){0}) : -1;
+
+	cpl_model_free(m);
+	free(path);
+	return value;
+}
+
+static int install_of(const char *dir, const char *name, double value, int keep)
+{
+	struct cpl_error err = {""};
+	struct cpl_model *m = model_of(value);
+	int number = cpl_models_install(dir, name, m, keep, &err);
+
+	if (number < 0)
+		print_message("%s\n", err.text);
+	cpl_model_free(m);
+	return number;
+}
+
+/* "1 2* 3": which there are, and which is in use. */
+static const char *versions_in(const char *dir, const char *name)
+{
+	static char text[200];
+	struct cpl_error err = {""};
+	struct cpl_model_version *v;
+	int n = cpl_models_versions(dir, name, &v, &err);
+
+	*text = '\0';
+	for (int i = 0; i < n; i++)
+		sprintf(text + strlen(text), "%s%d%s", i ? " " : "",
+		        v[i].number, v[i].in_use ? "*" : "");
+	free(v);
+	return n < 0 ? "none" : text;
+}
+
+static void models_have_versions(void **state)
+{
+	char dir[] = "/tmp/test_learnXXXXXX", file[64], command[64];
+	struct cpl_error err = {""};
+	struct cpl_model *m = model_of(7);
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(install_of(dir, "a", 1, 10), 1);
+	assert_int_equal(install_of(dir, "a", 2, 10), 2);
+	/* Others that look like it are none of it. */
+	assert_int_equal(install_of(dir, "a.v9", 5, 10), 1);
+	assert_string_equal(versions_in(dir, "a"), "1 2*");
+	assert_true(used_in(dir, "a") == 2);
+	assert_int_equal(cpl_models_roll_back(dir, "a", 1, &err), 0);
+	assert_true(used_in(dir, "a") == 1);
+	assert_string_equal(versions_in(dir, "a"), "1* 2");
+	/* By hand: it is kept before another one comes. */
+	snprintf(file, sizeof(file), "%s/a.json", dir);
+	assert_int_equal(cpl_model_write(m, file, &err), 0);
+	assert_string_equal(versions_in(dir, "a"), "1 2");
+	assert_int_equal(install_of(dir, "a", 3, 10), 4);
+	assert_string_equal(versions_in(dir, "a"), "1 2 3 4*");
+	assert_int_equal(cpl_models_roll_back(dir, "a", 3, &err), 0);
+	assert_true(used_in(dir, "a") == 7);
+	assert_int_equal(cpl_models_roll_back(dir, "a", 9, &err), -1);
+	assert_string_equal(err.text,
+	                    "a has no version 9; there are: 1, 2, 3, 4");
+	/* The oldest ones go, but what is in use. */
+	assert_int_equal(cpl_models_roll_back(dir, "a", 2, &err), 0);
+	assert_int_equal(install_of(dir, "a", 6, 2), 5);
+	assert_string_equal(versions_in(dir, "a"), "4 5*");
+	assert_true(used_in(dir, "a.v9") == 5);
+	/* What cannot be read is not taken into use. */
+	snprintf(file, sizeof(file), "%s/.a.v4.json", dir);
+	assert_int_equal(truncate(file, 5), 0);
+	assert_int_equal(cpl_models_roll_back(dir, "a", 4, &err), -1);
+	assert_true(used_in(dir, "a") == 6);
+	assert_int_equal(install_of(dir, "../a", 1, 10), -1);
+	assert_int_equal(cpl_models_roll_back(dir, "../a", 1, &err), -1);
+	assert_int_equal(install_of("/nonexistent", "a", 1, 10), -1);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+	cpl_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -719,6 +819,7 @@ int main(void)
 	        cmocka_unit_test(models_are_checked),
 	        cmocka_unit_test(models_of_a_site_prove_themselves),
 	        cmocka_unit_test(models_of_a_site_need_pairs),
+	        cmocka_unit_test(models_have_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
