@@ -1,23 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace learn`: a model of time from a table of features. */
-#include "cmd.h"
+#include "commplace-config.h"
+#include "learn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/learn.h"
 #include "options.h"
 
-struct options {
-	const char *output, *method, *target, *features;
-	int64_t trees, seed;
-	bool json;
-};
+static bool states_records(const struct learn_options *o)
+{
+	return o->table || o->sacct || o->state_dir || o->config ||
+	       o->profile_dir || o->network || o->write_table ||
+	       o->keys.merit || o->keys.seconds;
+}
+
+static int check_records(const struct cmd *self, const struct learn_options *o)
+{
+	if (o->table && (o->sacct || o->state_dir || o->network ||
+	                 o->write_table || o->keys.merit || o->keys.seconds))
+		return cmd_usage(self, "--sacct, --state-dir, --network, "
+		                       "--merit, --seconds and --write-table go "
+		                       "with records, not with --table");
+	if (strcmp(o->target, "seconds") && strcmp(o->target, "merit"))
+		return cmd_usage(self, "--from records has --target seconds or "
+		                       "merit");
+	return CMD_OK;
+}
+
+/* The store of models. */
+static int check_store(const struct cmd *self, const struct learn_options *o,
+                       int words)
+{
+	if (words || o->output || o->from == LEARN_FROM_RECORDS)
+		return cmd_usage(self, "--versions and --version are about "
+		                       "models that were learned before");
+	if (o->versions && o->version)
+		return cmd_usage(self, "only one of --versions and --version at "
+		                       "a time");
+	return o->name ? CMD_OK
+	               : cmd_usage(self, "--versions and --version go with "
+	                                 "--name");
+}
+
+static int check(const struct cmd *self, const struct learn_options *o,
+                 int words)
+{
+	if (o->versions || o->version)
+		return check_store(self, o, words);
+	if (o->from == LEARN_FROM_RECORDS)
+		return words ? cmd_usage(self, "--from records reads no table "
+		                               "but that of --table")
+		             : check_records(self, o);
+	if (states_records(o) || o->name)
+		return cmd_usage(self, "%s goes with --from records",
+		                 o->name ? "--name" : "what says where records "
+		                                      "are");
+	return words == 1 ? CMD_OK
+	                  : cmd_usage(self, "one table of features is wanted");
+}
 
 static int parse(const struct cmd *self, int argc, char **argv,
-                 struct options *o)
+                 struct learn_options *o)
 {
+	static const char *const from[] = {"table", "records", NULL};
 	const struct cmd_option table[] = {
+	        {"from", .choice = &o->from, .choices = from},
+	        {"table", .text = &o->table},
+	        {"sacct", .text = &o->sacct},
+	        {"merit", .text = &o->keys.merit},
+	        {"seconds", .text = &o->keys.seconds},
+	        {"write-table", .text = &o->write_table},
+	        {"name", .text = &o->name},
+	        {"model-dir", .text = &o->model_dir},
+	        {"keep", .integer = &o->keep, .low = 1, .high = 1000},
+	        {"versions", .flag = &o->versions},
+	        {"version", .integer = &o->version, .low = 1, .high = INT32_MAX},
+	        {"profile-dir", .text = &o->profile_dir},
+	        {"network", .text = &o->network},
+	        {"state-dir", .text = &o->state_dir},
+	        {"config", .text = &o->config},
 	        {"output", .text = &o->output},
 	        {"method", .text = &o->method},
 	        {"target", .text = &o->target},
@@ -28,7 +90,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {0},
 	};
 
-	return cmd_options(self, argc, argv, table, CMD_WORDS);
+	int rc = cmd_options(self, argc, argv, table, CMD_WORDS);
+
+	return rc ? rc : check(self, o, argc - optind);
 }
 
 /* The column that --features names in addition to the n before; -1 with err. */
@@ -51,9 +115,8 @@ static int find_feature(const struct cpl_samples *s, const char *name,
 	return c;
 }
 
-/* Columns by their names, or all but the target. How many, -1: with err. */
-static int choose(const struct cpl_samples *s, const struct options *o,
-                  int *column, struct cpl_error *err)
+int learn_choose(const struct cpl_samples *s, const struct learn_options *o,
+                 int *column, struct cpl_error *err)
 {
 	int n = 0, target = cpl_samples_column(s, o->target);
 	char *names = strdup(o->features ? o->features : ""), *next = names;
@@ -80,8 +143,8 @@ static int choose(const struct cpl_samples *s, const struct options *o,
 	return n;
 }
 
-static int find_method(const struct options *o, struct cpl_learn_options *to,
-                       struct cpl_error *err)
+int learn_find_method(const struct learn_options *o, struct cpl_learn_options *to,
+                      struct cpl_error *err)
 {
 	char names[CPL_ERROR_MAX / 2];
 
@@ -96,7 +159,7 @@ static int find_method(const struct options *o, struct cpl_learn_options *to,
 	                                             sizeof(names)));
 }
 
-static struct cpl_model *learn(const struct options *o, const char *path,
+static struct cpl_model *learn(const struct learn_options *o, const char *path,
                                struct cpl_error *err)
 {
 	int column[CPL_SAMPLES_MAX_COLUMNS];
@@ -105,10 +168,10 @@ static struct cpl_model *learn(const struct options *o, const char *path,
 	                               .trees = (int)o->trees,
 	                               .seed = (uint64_t)o->seed};
 	struct cpl_samples *s =
-	        find_method(o, &to, err) ? NULL : cpl_samples_load(path, err);
+	        learn_find_method(o, &to, err) ? NULL : cpl_samples_load(path, err);
 	struct cpl_model *m = NULL;
 
-	to.n_features = s ? choose(s, o, column, err) : -1;
+	to.n_features = s ? learn_choose(s, o, column, err) : -1;
 	if (to.n_features > 0)
 		m = cpl_learn(s, &to, err);
 	if (s && !m)
@@ -129,15 +192,10 @@ static int print_json(const struct cmd *self, const struct cpl_model *m)
 	                        cpl_model_features(m)));
 }
 
-static int print_text(const struct cpl_model *m)
+int learn_print_features(const struct cpl_model *m)
 {
 	struct cmd_table *table = cmd_table_new("lr");
 
-	printf("%s of %d samples, %d trees. On thirds held out: %.1f %% of "
-	       "pairs in the right order, R2 %.3f; 10 %% took less than %+.1f "
-	       "%%, 10 %% more than %+.1f %% of what was told\n\n",
-	       m->method, m->samples, m->n_trees, 100 * m->score.concordant,
-	       m->score.r2, 100 * m->score.low, 100 * m->score.high);
 	cmd_table_row(table, "feature|importance");
 	for (int f = 0; f < m->n_features; f++) {
 		char name[128];
@@ -149,25 +207,46 @@ static int print_text(const struct cpl_model *m)
 	return cmd_table_print(table);
 }
 
+static int print_text(const struct cpl_model *m)
+{
+	printf("%s of %d samples, %d trees. On thirds held out: %.1f %% of "
+	       "pairs in the right order, R2 %.3f; 10 %% took less than %+.1f "
+	       "%%, 10 %% more than %+.1f %% of what was told\n\n",
+	       m->method, m->samples, m->n_trees, 100 * m->score.concordant,
+	       m->score.r2, 100 * m->score.low, 100 * m->score.high);
+	return learn_print_features(m);
+}
+
+static int learn_from_table(const struct cmd *self, const struct learn_options *o,
+                            const char *path)
+{
+	struct cpl_error err = {""};
+	struct cpl_model *m = learn(o, path, &err);
+	int rc;
+
+	if (!m || (o->output && cpl_model_write(m, o->output, &err)))
+		rc = cmd_fail(self, &err);
+	else
+		rc = o->json ? print_json(self, m) : print_text(m);
+	cpl_model_free(m);
+	return rc;
+}
+
 static int run_learn(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {
-	        .method = "extra-trees", .target = "seconds", .seed = 1};
-	struct cpl_error err = {""};
-	struct cpl_model *m;
+	struct learn_options o = {.method = "extra-trees",
+	                          .target = "seconds",
+	                          .seed = 1,
+	                          .keep = LEARN_KEEP};
 	int rc = parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
-	if (optind + 1 != argc)
-		return cmd_usage(self, "one table of features is wanted");
-	m = learn(&o, argv[optind], &err);
-	if (!m || (o.output && cpl_model_write(m, o.output, &err)))
-		rc = cmd_fail(self, &err);
-	else
-		rc = o.json ? print_json(self, m) : print_text(m);
-	cpl_model_free(m);
-	return rc;
+	if (o.versions || o.version)
+		return learn_store(self, &o);
+	return o.from == LEARN_FROM_RECORDS
+	               ? learn_from_records(self, &o)
+	               : learn_from_table(self, &o, argv[optind]);
 }
 
 const struct cmd cmd_learn = {"learn", run_learn};
