@@ -23,6 +23,9 @@ struct learn_options {
 	bool versions, json;
 };
 
+/* learn_options.c: an exit code. */
+int learn_parse(const struct cmd *self, int argc, char **argv,
+                struct learn_options *o);
 /* Columns by --features, or all but the target. How many, -1: with err. */
 int learn_choose(const struct cpl_samples *s, const struct learn_options *o,
                  int *column, struct cpl_error *err);

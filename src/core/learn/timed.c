@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/logarithm.h"
 #include "base/sort.h"
 
 /* What is usual is the median of so many jobs before and behind. */
@@ -117,7 +118,7 @@ static void scale(struct timed *t, int end)
 		                         : t->apart[i];
 
 		t->scaled.value[(int64_t)i * t->scaled.n_columns + t->target] =
-		        exp(mean + apart);
+		        cpl_exp_natural(mean + apart);
 	}
 }
 
@@ -307,7 +308,7 @@ static int check(struct timed *t)
 			                "%.60s of row %d is %g: times are "
 			                "above 0",
 			                t->options->target, i + 1, time);
-		t->log_time[i] = log(time);
+		t->log_time[i] = cpl_log_natural(time);
 	}
 	return sort_rows(t);
 }
