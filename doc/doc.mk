@@ -16,7 +16,7 @@ command_pages = doc/man1/commplace-interleave.1 doc/man1/commplace-bench.1 doc/m
 	doc/man1/commplace-map.1 doc/man1/commplace-network.1 \
 	doc/man1/commplace-place.1 doc/man1/commplace-predict-time.1 \
 	doc/man1/commplace-record.1 doc/man1/commplace-replay.1 \
-	doc/man1/commplace-segment.1 doc/man1/commplace-signature.1 doc/man1/commplace-signature-phases.1 doc/man1/commplace-simulate.1 \
+	doc/man1/commplace-note.1 doc/man1/commplace-segment.1 doc/man1/commplace-signature.1 doc/man1/commplace-signature-phases.1 doc/man1/commplace-simulate.1 \
 	doc/man1/commplace-status.1 doc/man1/commplace-traffic.1
 man_MANS = $(command_pages) doc/man5/commplace.conf.5
 page_sources = $(command_pages:.1=.1.in)

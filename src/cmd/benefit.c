@@ -20,6 +20,7 @@ struct options {
 	bool json, plan, write;
 	int format;
 	double effect, trial, spread, node_hours; /* percent; spread 0: by jobs */
+	struct sacct_keys keys;
 };
 
 static int check(const struct cmd *self, const struct options *o)
@@ -34,6 +35,9 @@ static int check(const struct cmd *self, const struct options *o)
 	if (o->table && o->sacct)
 		return cmd_usage(self, "--sacct goes with records, not with "
 		                       "--table");
+	if (o->table && (o->keys.merit || o->keys.seconds))
+		return cmd_usage(self, "--merit and --seconds go with records, "
+		                       "not with --table");
 	if (o->plan && o->write)
 		return cmd_usage(self, "--plan writes nothing");
 	if (o->plan && (metrics || o->html || o->plot))
@@ -48,6 +52,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	const struct cmd_option table[] = {
 	        {"table", .text = &o->table},
 	        {"sacct", .text = &o->sacct},
+	        {"merit", .text = &o->keys.merit},
+	        {"seconds", .text = &o->keys.seconds},
 	        {"effect", .number = &o->effect, .least = 0.1, .most = 90},
 	        {"plan", .flag = &o->plan},
 	        {"trial", .number = &o->trial, .least = 0.1, .most = 99.9},
@@ -194,6 +200,11 @@ static int load_jobs(const struct options *o, struct cpl_trial_jobs *jobs,
                      struct cpl_error *err)
 {
 	sources->table = o->table;
+	sources->keys = o->keys;
+	if (!sources->keys.merit)
+		sources->keys.merit = BENEFIT_MERIT;
+	if (benefit_check_keys(&sources->keys, err))
+		return -1;
 	if (o->table)
 		return cpl_trial_jobs_load(jobs, o->table, err);
 	if (o->plan && !o->sacct && !o->state_dir && !o->config)

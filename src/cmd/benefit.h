@@ -6,14 +6,17 @@
 #include <stdio.h>
 
 #include "benefit/benefit.h"
+#include "benefit_sacct.h"
 #include "cmd.h"
 
 /* Jobs in the order of their arms that there is more to say of. */
 struct benefit_sources {
 	const char *table; /* NULL: records */
+	struct sacct_keys keys; /* seconds: in place of the elapsed time */
 	int64_t records;   /* of jobs in a trial */
 	int64_t unfinished[CPL_ARMS]; /* that did not complete, */
 	int64_t unknown;              /* or that sacct does not know */
+	int64_t silent;  /* or that did not report seconds */
 	int64_t skipped;              /* records that cannot be read */
 };
 
@@ -37,6 +40,12 @@ struct cmd_table *benefit_measure(const struct benefit_report *r,
 #define BENEFIT_LINES 12
 int benefit_lines(const struct benefit_report *r,
                   char line[BENEFIT_LINES][CPL_ERROR_MAX]);
+
+#define BENEFIT_MERIT "merit" /* key of notes by default */
+
+/* The options --merit and --seconds, which name keys of notes: are they such? -1 with
+ * err. */
+int benefit_check_keys(const struct sacct_keys *keys, struct cpl_error *err);
 
 /* benefit_join.c: the jobs of a trial from records of ended jobs in a state
  * directory and what `sacct -P` printed into a file (NULL: prints now). -1 with

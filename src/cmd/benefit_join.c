@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "benefit_sacct.h"
+#include "benefit/notes.h"
 #include "site/record.h"
 
 /* What is kept of a record until its job is found in the accounting. */
@@ -144,13 +144,15 @@ static int add_drawn(struct cpl_trial_jobs *jobs,
 	                            .arm = d->arm,
 	                            .predicted = d->predicted,
 	                            .beside = beside_of(join, d),
-	                            .time = d->time};
+	                            .time = d->time,
+	                            .id = d->job};
 
 	if (!ran && d->shown_as)
 		ran = sacct_find(sacct, d->shown_as);
 	if (ran && ran->end == SACCT_RUNS)
 		return 0;
-	if (!ran || (ran->end == SACCT_COMPLETED && !(ran->seconds > 0))) {
+	if (!ran || (ran->end == SACCT_COMPLETED && !(ran->seconds > 0) &&
+	             !sources->keys.seconds)) {
 		sources->unknown++;
 		return 0;
 	}
@@ -158,7 +160,12 @@ static int add_drawn(struct cpl_trial_jobs *jobs,
 		sources->unfinished[d->arm]++;
 		return 0;
 	}
-	job.value[CPL_MEASURE_SECONDS] = ran->seconds;
+	if (sources->keys.seconds && !(ran->noted_seconds > 0)) {
+		sources->silent++;
+		return 0;
+	}
+	job.value[CPL_MEASURE_SECONDS] =
+	        sources->keys.seconds ? ran->noted_seconds : ran->seconds;
 	job.value[CPL_MEASURE_ENERGY] = ran->energy;
 	job.value[CPL_MEASURE_MERIT] = ran->merit;
 	return cpl_trial_jobs_add(jobs, &job, err);
@@ -174,6 +181,21 @@ static void free_join(struct join *join)
 		free(join->drawn[i].background);
 	}
 	free(join->drawn);
+}
+
+static int check_key(const char *option, const char *key, struct cpl_error *err)
+{
+	return key && cpl_note_check_key(key, strlen(key), err)
+	               ? cpl_fail_prefix(err, "%s: '%.60s': ", option, key)
+	               : 0;
+}
+
+int benefit_check_keys(const struct sacct_keys *keys, struct cpl_error *err)
+{
+	return check_key("--merit", keys->merit, err) ||
+	                       check_key("--seconds", keys->seconds, err)
+	               ? -1
+	               : 0;
 }
 
 int benefit_join(struct cpl_trial_jobs *jobs, struct benefit_sources *sources,
@@ -197,8 +219,9 @@ int benefit_join(struct cpl_trial_jobs *jobs, struct benefit_sources *sources,
 	for (int64_t i = 0; i < join.n; i++)
 		since = join.drawn[i].time < since ? join.drawn[i].time : since;
 	if (!rc)
-		rc = sacct_file ? sacct_load(&sacct, sacct_file, err)
-		                : sacct_ask(&sacct, since, err);
+		rc = sacct_file ? sacct_load(&sacct, sacct_file, &sources->keys,
+		                             err)
+		                : sacct_ask(&sacct, since, &sources->keys, err);
 	if (join.n)
 		qsort(join.drawn, (size_t)join.n, sizeof(*join.drawn), by_job);
 	for (int64_t i = 0; !rc && i < join.n; i++)

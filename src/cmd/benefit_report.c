@@ -122,6 +122,10 @@ static void add_sources(const struct benefit_report *r, struct lines *l)
 		    "%" PRId64 " jobs are left out: sacct does not say how "
 		    "long they ran",
 		    s->unknown);
+	if (s->silent)
+		ADD(l,
+		    "%" PRId64 " jobs are left out: they reported no %s",
+		    s->silent, s->keys.seconds);
 	if (s->skipped)
 		ADD(l, "%" PRId64 " records cannot be read", s->skipped);
 }
@@ -280,12 +284,13 @@ static void set_sources(json_t *root, const struct benefit_sources *s)
 		return;
 	json_object_set_new(
 	        root, "left_out",
-	        json_pack("{s:{s:I, s:I}, s:I, s:I}", "unfinished",
+	        json_pack("{s:{s:I, s:I}, s:I, s:I, s:I}", "unfinished",
 	                  cpl_arm_name(CPL_ARM_STOCK),
 	                  (json_int_t)s->unfinished[CPL_ARM_STOCK],
 	                  cpl_arm_name(CPL_ARM_PLACED),
 	                  (json_int_t)s->unfinished[CPL_ARM_PLACED], "unknown",
-	                  (json_int_t)s->unknown, "unreadable",
+	                  (json_int_t)s->unknown, "silent",
+	                  (json_int_t)s->silent, "unreadable",
 	                  (json_int_t)s->skipped));
 }
 

@@ -2,16 +2,19 @@
 #include "commplace-config.h"
 #include "benefit_sacct.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/array.h"
 #include "base/file.h"
 #include "benefit/jobs.h"
+#include "benefit/notes.h"
 #include "slurm_shell.h"
 
 #define MAX_BYTES (UINT64_C(1) << 30)
@@ -30,8 +33,21 @@ static const struct {
 };
 
 struct sacct_head {
+	const char *between;
+	int n;           /* fields of a line */
 	int at[COLUMNS]; /* field of a line, or -1 */
 };
+
+/* The next field of a line at *at; NULL behind the last. */
+static char *next_field(const struct sacct_head *h, char **at)
+{
+	char *field = *at, *end = field ? strstr(field, h->between) : NULL;
+
+	*at = end ? end + strlen(h->between) : NULL;
+	if (end)
+		*end = '\0';
+	return field;
+}
 
 static int take_head(struct sacct_head *h, char *line, const char *name,
                      struct cpl_error *err)
@@ -41,7 +57,7 @@ static int take_head(struct sacct_head *h, char *line, const char *name,
 
 	for (int c = 0; c < COLUMNS; c++)
 		h->at[c] = -1;
-	for (int i = 0; (field = strsep(&line, "|")); i++)
+	for (int i = 0; (field = next_field(h, &line)); i++, h->n++)
 		for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++) {
 			enum sacct_column c = known[k].column;
 
@@ -105,22 +121,22 @@ static enum sacct_end end_of(const char *state)
 	return strcmp(state, "COMPLETED") ? SACCT_FAILED : SACCT_COMPLETED;
 }
 
-/* What a job reports of itself. */
-static double merit_of(const char *comment)
+static double noted(const char *comment, const char *key)
 {
-	const char *at = strstr(comment, "merit=");
-
-	return at ? number(at + strlen("merit=")) : 0;
+	return key ? cpl_note_value(comment, key) : 0;
 }
 
 static int take_line(struct sacct *out, const struct sacct_head *h, char *line,
-                     struct cpl_error *err)
+                     const struct sacct_keys *keys, struct cpl_error *err)
 {
 	const char *field[COLUMNS] = {"", "", "", "", ""};
 	char *text;
 	int n = 0;
 
-	for (; (text = strsep(&line, "|")); n++)
+	/* A comment may have in it what stands between columns: the last column has
+	 * the rest of the line. */
+	for (; (text = n < h->n - 1 ? next_field(h, &line) : line) && n < h->n;
+	     n++)
 		for (int c = 0; c < COLUMNS; c++)
 			if (h->at[c] == n)
 				field[c] = text;
@@ -133,7 +149,8 @@ static int take_line(struct sacct *out, const struct sacct_head *h, char *line,
 	        .end = end_of(field[STATE]),
 	        .seconds = elapsed(field[ELAPSED]),
 	        .energy = number(field[ENERGY]),
-	        .merit = merit_of(field[COMMENT])};
+	        .merit = noted(field[COMMENT], keys->merit),
+	        .noted_seconds = noted(field[COMMENT], keys->seconds)};
 	return 0;
 }
 
@@ -147,9 +164,10 @@ static int by_id(const void *x, const void *y)
 }
 
 int sacct_parse(struct sacct *out, char *text, const char *name,
+                const char *between, const struct sacct_keys *keys,
                 struct cpl_error *err)
 {
-	struct sacct_head head;
+	struct sacct_head head = {.between = between};
 	char *line;
 	int64_t kept = 0;
 
@@ -158,7 +176,7 @@ int sacct_parse(struct sacct *out, char *text, const char *name,
 	if (take_head(&head, line, name, err))
 		return -1;
 	while ((line = strsep(&text, "\n")))
-		if (take_line(out, &head, line, err))
+		if (take_line(out, &head, line, keys, err))
 			return -1;
 	if (out->n)
 		qsort(out->job, (size_t)out->n, sizeof(*out->job), by_id);
@@ -172,32 +190,48 @@ int sacct_parse(struct sacct *out, char *text, const char *name,
 	return 0;
 }
 
-int sacct_load(struct sacct *out, const char *path, struct cpl_error *err)
+int sacct_load(struct sacct *out, const char *path,
+               const struct sacct_keys *keys, struct cpl_error *err)
 {
 	size_t length;
 	char *text = cpl_file_read(path, MAX_BYTES, &length, err);
 
 	*out = (struct sacct){0};
-	return text ? sacct_parse(out, text, path, err) : -1;
+	return text ? sacct_parse(out, text, path, "|", keys, err) : -1;
 }
 
-int sacct_ask(struct sacct *out, int64_t since, struct cpl_error *err)
+/* What nobody who writes a comment can know. -1 with err. */
+static int draw(char *out, size_t size, struct cpl_error *err)
 {
-	char command[160], day[32] = "1970-01-01";
+	uint64_t part[2];
+
+	if (getrandom(part, sizeof(part), 0) != sizeof(part))
+		return cpl_fail(err, "no random numbers are to be had");
+	snprintf(out, size, "=%016" PRIx64 "%016" PRIx64 "=", part[0], part[1]);
+	return 0;
+}
+
+int sacct_ask(struct sacct *out, int64_t since, const struct sacct_keys *keys,
+              struct cpl_error *err)
+{
+	char between[40], command[240], day[32] = "1970-01-01";
 	/* Times are local, and a job may have waited between decision and start. */
 	time_t at = (time_t)since - 86400;
 	struct tm tm;
 	char *text;
 
 	*out = (struct sacct){0};
+	if (draw(between, sizeof(between), err))
+		return -1;
 	if (localtime_r(&at, &tm))
 		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
 	snprintf(command, sizeof(command),
-	         "sacct -a -X -P -S %s -o "
+	         "sacct -a -X -P --delimiter=%s -S %s -o "
 	         "JobIDRaw,State,ElapsedRaw,ConsumedEnergyRaw,Comment",
-	         day);
+	         between, day);
 	text = slurm_shell_ok(command, err);
-	return text ? sacct_parse(out, text, "sacct", err) : -1;
+	return text ? sacct_parse(out, text, "sacct", between, keys, err)
+	            : -1;
 }
 
 void sacct_free(struct sacct *sacct)

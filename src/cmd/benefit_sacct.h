@@ -17,7 +17,14 @@ enum sacct_end {
 struct sacct_job {
 	const char *id; /* as Slurm shows it, or its raw number */
 	enum sacct_end end;
-	double seconds, energy, merit; /* 0: not known */
+	double seconds, energy; /* 0: not known */
+	/* What it reports of itself, by the keys. */
+	double merit, noted_seconds;
+};
+
+/* Keys of notes (benefit/notes.h); NULL: none is asked for. */
+struct sacct_keys {
+	const char *merit, *seconds;
 };
 
 struct sacct {
@@ -29,15 +36,20 @@ struct sacct {
 /*
  * What `sacct -P` prints: a head of columns, "|" between them. JobIDRaw or JobID,
  * State, and ElapsedRaw or Elapsed are needed; ConsumedEnergyRaw may be there, and
- * Comment, in which a job reports merit=NUMBER. Lines of steps, and those that have
+ * Comment, in which a job reports KEY=NUMBER. Lines of steps, and those that have
  * not all of the columns needed, are left out. 0, or -1 with err; sacct_free it in
  * either case. O(bytes * log(jobs)).
  */
-int sacct_load(struct sacct *out, const char *path, struct cpl_error *err);
-/* The same of this host's sacct, for jobs since a time (seconds since 1970). */
-int sacct_ask(struct sacct *out, int64_t since, struct cpl_error *err);
-/* The same of a text, which it takes: it is freed with the jobs. */
+int sacct_load(struct sacct *out, const char *path,
+               const struct sacct_keys *keys, struct cpl_error *err);
+/* The same of this host's sacct, for jobs since a time (seconds since 1970). What
+ * stands between its columns is drawn, so that no comment can feign a line. */
+int sacct_ask(struct sacct *out, int64_t since, const struct sacct_keys *keys,
+              struct cpl_error *err);
+/* The same of a text, which it takes: it is freed with the jobs. between: what
+ * stands between columns. */
 int sacct_parse(struct sacct *out, char *text, const char *name,
+                const char *between, const struct sacct_keys *keys,
                 struct cpl_error *err);
 void sacct_free(struct sacct *sacct);
 

@@ -35,7 +35,7 @@ struct cmd {
 extern const struct cmd cmd_bench, cmd_interleave, cmd_benefit, cmd_campaign, cmd_characterize, cmd_network, cmd_signature, cmd_traffic, cmd_compare,
 	cmd_place, cmd_map, cmd_bind, cmd_config, cmd_doctor, cmd_record, cmd_explain,
 	cmd_replay, cmd_segment, cmd_simulate, cmd_status, cmd_features, cmd_learn,
-	cmd_predict_time;
+	cmd_predict_time, cmd_note;
 
 /* "commplace NAME: text" on stderr; returns CMD_FAILED. */
 int cmd_fail(const struct cmd *self, const struct cpl_error *err);

@@ -24,11 +24,12 @@ commplace_SOURCES += src/cmd/doctor.c src/cmd/doctor.h src/cmd/doctor_checks.c s
 commplace_SOURCES += src/cmd/explain.c src/cmd/explain.h src/cmd/explain_tables.c src/cmd/explain_text.c src/cmd/explain_html.c
 commplace_SOURCES += src/cmd/features.c
 commplace_SOURCES += src/cmd/interleave.c
-commplace_SOURCES += src/cmd/learn.c
+commplace_SOURCES += src/cmd/learn.c src/cmd/learn.h src/cmd/learn_options.c src/cmd/learn_jobs.c src/cmd/learn_placed.c src/cmd/learn_records.c
 commplace_SOURCES += src/cmd/map.c src/cmd/map.h src/cmd/map_compare.c src/cmd/map_frameworks.c src/cmd/map_output.c src/cmd/map_repair.c src/cmd/plot/matrix.c
 commplace_SOURCES += src/cmd/network.c src/cmd/network_against.c src/cmd/network_against.h src/cmd/network_links.c src/cmd/network_links.h
 commplace_SOURCES += src/cmd/cabling.c src/cmd/cabling.h
 commplace_SOURCES += src/cmd/network_cost.c src/cmd/network_cost.h
+commplace_SOURCES += src/cmd/note.c
 commplace_SOURCES += src/cmd/place.c src/cmd/place.h src/cmd/place_report.c
 commplace_SOURCES += src/cmd/predict_time.c
 commplace_SOURCES += src/cmd/record.c src/cmd/record.h src/cmd/record_command.c \
@@ -49,7 +50,7 @@ help_texts = src/cmd/help/interleave.txt src/cmd/help/bench.txt src/cmd/help/ben
 	src/cmd/help/explain.txt \
 	src/cmd/help/features.txt src/cmd/help/learn.txt \
 	src/cmd/help/predict-time.txt \
-	src/cmd/help/map.txt src/cmd/help/network.txt \
+	src/cmd/help/map.txt src/cmd/help/network.txt src/cmd/help/note.txt \
 	src/cmd/help/place.txt src/cmd/help/record.txt \
 	src/cmd/help/replay.txt src/cmd/help/segment.txt src/cmd/help/signature.txt \
 	src/cmd/help/simulate.txt \

@@ -264,6 +264,23 @@ static void check_plugstack(struct doctor *d, const char *dirs)
 	free(path);
 }
 
+/* A trial is worth more where jobs can say how well they did. */
+static void check_comments(struct doctor *d)
+{
+	const struct slurm_conf *slurm = d->site.slurm;
+	const char *key = slurm_key_name(SLURM_STORE_FLAGS);
+	const char *value = slurm->value[SLURM_STORE_FLAGS];
+
+	if (!d->site.config || !d->site.config->trial ||
+	    has_word(value, "job_comment", false))
+		return;
+	find(d, DOCTOR_NOTE, key,
+	     "%s without job_comment: what jobs say by commplace note is "
+	     "forgotten when they end",
+	     value ? value : "not set");
+	todo(d, "add job_comment to %s in %s, and " RESTART, key, slurm->path);
+}
+
 /* It is looked for where commplace.conf could not be read, too. */
 static const struct slurm_conf *slurm_of(struct doctor *d)
 {
@@ -296,6 +313,7 @@ static bool check_slurm_conf(struct doctor *d)
 		check_demand(d, &demand[i], dirs);
 	if (slurm->path[0] == '/')
 		check_plugstack(d, dirs);
+	check_comments(d);
 	return true;
 }
 

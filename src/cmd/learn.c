@@ -1,102 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace learn`: a model of time from a table of features. */
-#include "cmd.h"
+#include "commplace-config.h"
+#include "learn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/learn.h"
-#include "options.h"
-
-struct options {
-	const char *output, *method, *target, *features;
-	int64_t trees, seed;
-	bool json;
-};
-
-static int parse(const struct cmd *self, int argc, char **argv,
-                 struct options *o)
-{
-	const struct cmd_option table[] = {
-	        {"output", .text = &o->output},
-	        {"method", .text = &o->method},
-	        {"target", .text = &o->target},
-	        {"features", .text = &o->features},
-	        {"trees", .integer = &o->trees, .low = 1, .high = 100000},
-	        {"seed", .integer = &o->seed, .low = 0, .high = INT64_MAX},
-	        {"json", .flag = &o->json},
-	        {0},
-	};
-
-	return cmd_options(self, argc, argv, table, CMD_WORDS);
-}
-
-/* The column that --features names in addition to the n before; -1 with err. */
-static int find_feature(const struct cpl_samples *s, const char *name,
-                        int target, const int *column, int n,
-                        struct cpl_error *err)
-{
-	int c = cpl_samples_column(s, name);
-
-	if (c < 0)
-		return cpl_fail(err, "--features: no column of numbers %.60s",
-		                name);
-	if (c == target)
-		return cpl_fail(err, "--features: %.60s is what is to be told",
-		                name);
-	for (int i = 0; i < n; i++)
-		if (column[i] == c)
-			return cpl_fail(err, "--features: %.60s comes twice",
-			                name);
-	return c;
-}
-
-/* Columns by their names, or all but the target. How many, -1: with err. */
-static int choose(const struct cpl_samples *s, const struct options *o,
-                  int *column, struct cpl_error *err)
-{
-	int n = 0, target = cpl_samples_column(s, o->target);
-	char *names = strdup(o->features ? o->features : ""), *next = names;
-
-	if (!names)
-		return cpl_fail_memory(err);
-	if (target < 0) {
-		cpl_fail(err, "no column of numbers %.60s (--target)",
-		         o->target);
-		n = -1;
-	}
-	for (int c = 0; n >= 0 && !o->features && c < s->n_columns; c++)
-		if (c != target)
-			column[n++] = c;
-	for (char *name; n >= 0 && o->features && (name = strsep(&next, ","));) {
-		column[n] = find_feature(s, name, target, column, n, err);
-		n = column[n] < 0 ? -1 : n + 1;
-	}
-	if (!n) {
-		cpl_fail(err, "there is no feature besides %.60s", o->target);
-		n = -1;
-	}
-	free(names);
-	return n;
-}
-
-static int find_method(const struct options *o, struct cpl_learn_options *to,
-                       struct cpl_error *err)
-{
-	char names[CPL_ERROR_MAX / 2];
-
-	to->learner = (const void *)cpl_registry_find(
-	        &cpl_learners, o->method, strlen(o->method), NULL, NULL);
-	return to->learner
-	               ? 0
-	               : cpl_fail(err, "--method: '%.60s' must be one of %s",
-	                          o->method,
-	                          cpl_registry_names(&cpl_learners, 0, NULL,
-	                                             NULL, names,
-	                                             sizeof(names)));
-}
-
-static struct cpl_model *learn(const struct options *o, const char *path,
+static struct cpl_model *learn(const struct learn_options *o, const char *path,
                                struct cpl_error *err)
 {
 	int column[CPL_SAMPLES_MAX_COLUMNS];
@@ -105,10 +15,10 @@ static struct cpl_model *learn(const struct options *o, const char *path,
 	                               .trees = (int)o->trees,
 	                               .seed = (uint64_t)o->seed};
 	struct cpl_samples *s =
-	        find_method(o, &to, err) ? NULL : cpl_samples_load(path, err);
+	        learn_find_method(o, &to, err) ? NULL : cpl_samples_load(path, err);
 	struct cpl_model *m = NULL;
 
-	to.n_features = s ? choose(s, o, column, err) : -1;
+	to.n_features = s ? learn_choose(s, o, column, err) : -1;
 	if (to.n_features > 0)
 		m = cpl_learn(s, &to, err);
 	if (s && !m)
@@ -131,43 +41,44 @@ static int print_json(const struct cmd *self, const struct cpl_model *m)
 
 static int print_text(const struct cpl_model *m)
 {
-	struct cmd_table *table = cmd_table_new("lr");
-
 	printf("%s of %d samples, %d trees. On thirds held out: %.1f %% of "
 	       "pairs in the right order, R2 %.3f; 10 %% took less than %+.1f "
 	       "%%, 10 %% more than %+.1f %% of what was told\n\n",
 	       m->method, m->samples, m->n_trees, 100 * m->score.concordant,
 	       m->score.r2, 100 * m->score.low, 100 * m->score.high);
-	cmd_table_row(table, "feature|importance");
-	for (int f = 0; f < m->n_features; f++) {
-		char name[128];
+	return learn_print_features(m);
+}
 
-		cmd_table_row(table, "%s|%.3f",
-		              cmd_printable(m->feature[f], name, sizeof(name)),
-		              m->importance[f]);
-	}
-	return cmd_table_print(table);
+static int learn_from_table(const struct cmd *self, const struct learn_options *o,
+                            const char *path)
+{
+	struct cpl_error err = {""};
+	struct cpl_model *m = learn(o, path, &err);
+	int rc;
+
+	if (!m || (o->output && cpl_model_write(m, o->output, &err)))
+		rc = cmd_fail(self, &err);
+	else
+		rc = o->json ? print_json(self, m) : print_text(m);
+	cpl_model_free(m);
+	return rc;
 }
 
 static int run_learn(const struct cmd *self, int argc, char **argv)
 {
-	struct options o = {
-	        .method = "extra-trees", .target = "seconds", .seed = 1};
-	struct cpl_error err = {""};
-	struct cpl_model *m;
-	int rc = parse(self, argc, argv, &o);
+	struct learn_options o = {.method = "extra-trees",
+	                          .target = "seconds",
+	                          .seed = 1,
+	                          .keep = LEARN_KEEP};
+	int rc = learn_parse(self, argc, argv, &o);
 
 	if (rc)
 		return rc;
-	if (optind + 1 != argc)
-		return cmd_usage(self, "one table of features is wanted");
-	m = learn(&o, argv[optind], &err);
-	if (!m || (o.output && cpl_model_write(m, o.output, &err)))
-		rc = cmd_fail(self, &err);
-	else
-		rc = o.json ? print_json(self, m) : print_text(m);
-	cpl_model_free(m);
-	return rc;
+	if (o.versions || o.version)
+		return learn_store(self, &o);
+	return o.from == LEARN_FROM_RECORDS
+	               ? learn_from_records(self, &o)
+	               : learn_from_table(self, &o, argv[optind]);
 }
 
 const struct cmd cmd_learn = {"learn", run_learn};

@@ -24,6 +24,7 @@ static const struct cmd *const table[] = {
 	&cmd_learn,
 	&cmd_map,
 	&cmd_network,
+	&cmd_note,
 	&cmd_place,
 	&cmd_predict_time,
 	&cmd_record,

@@ -4,6 +4,7 @@
 #define CPL_CMD_REPLAY_H
 
 #include "cmd.h"
+#include "scene/scene.h"
 #include "site/config.h"
 #include "site/profiles.h"
 #include "site/record.h"
@@ -31,6 +32,15 @@ struct replay_site {
 	struct cpl_profile *profile; /* of the record at hand, or NULL */
 };
 
+/* replay_decide.c: take the network and the profile of a record, from the files that
+ * it names. -1 with err: the machine of then cannot be told again. */
+int replay_open(struct replay_site *site, const struct cpl_record *r,
+                struct cpl_error *err);
+/* The machine with the jobs that ran then, into an empty scene; cpl_scene_close it in
+ * either case. -1 with err. */
+int replay_scene(const struct replay_site *site, const struct cpl_record *r,
+                 const char *state_dir, struct cpl_scene *scene,
+                 struct cpl_error *err);
 /* replay_decide.c: decide the record's job again, from the files that the
  * record names. 0, and *out is to be freed; or -1 with err: it cannot be made
  * again. */

@@ -135,17 +135,14 @@ static void inputs_free(struct replay_inputs *in)
 	free(in->left);
 }
 
-/* The machine and the jobs that ran. */
-static int set_scene(const struct replay_site *site, const struct cpl_record *r,
-                     const char *state_dir, struct replay_inputs *in,
-                     struct cpl_error *err)
+int replay_scene(const struct replay_site *site, const struct cpl_record *r,
+                 const char *state_dir, struct cpl_scene *scene,
+                 struct cpl_error *err)
 {
-	struct cpl_scene *scene = &in->scene;
 	struct cpl_state state = {0};
 	int rc = 0;
 
 	scene->net = site->net;
-	scene->turn = in->turn;
 	scene->routing = cpl_routing_find(site->net, r->routing, err);
 	if (r->stated_routing)
 		scene->stated =
@@ -231,6 +228,7 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	struct cpl_wish wish;
 	int rc = -1;
 
+	in.scene.turn = in.turn;
 	if (!in.free_node || !in.turn) {
 		cpl_fail_memory(err);
 		goto out;
@@ -241,7 +239,7 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	    take_stock(site->net, r, &in.stock, err) ||
 	    take_bounds(site->net, r, &in, &nodes, err) ||
 	    take_former(site->net, r, &in, &job, err) ||
-	    set_scene(site, r, state_dir, &in, err) ||
+	    replay_scene(site, r, state_dir, &in.scene, err) ||
 	    (wish.objective == CPL_OBJECTIVE_LEARNED &&
 	     load_model(r, &in, err)))
 		goto out;
@@ -253,15 +251,21 @@ out:
 	return rc;
 }
 
-int replay_decide(struct replay_site *site, const struct cpl_record *r,
-                  const char *state_dir, struct cpl_decision *out,
-                  struct cpl_error *err)
+int replay_open(struct replay_site *site, const struct cpl_record *r,
+                struct cpl_error *err)
 {
 	if (r->measured)
 		return cpl_fail(err,
 		                "links were measured besides (MeasuredLinks), "
 		                "which the record does not hold");
-	return take_network(site, r, err) || take_profile(site, r, err)
+	return take_network(site, r, err) || take_profile(site, r, err) ? -1 : 0;
+}
+
+int replay_decide(struct replay_site *site, const struct cpl_record *r,
+                  const char *state_dir, struct cpl_decision *out,
+                  struct cpl_error *err)
+{
+	return replay_open(site, r, err)
 	               ? -1
 	               : decide(site, r, state_dir, out, err);
 }

@@ -26,6 +26,7 @@ static const char *const key_name[SLURM_KEYS] = {
         [SLURM_JOB_SUBMIT] = "JobSubmitPlugins",
         [SLURM_PLUGIN_DIR] = "PluginDir",
         [SLURM_PLUGSTACK] = "PlugStackConfig",
+        [SLURM_STORE_FLAGS] = "AccountingStoreFlags",
 };
 
 const char *slurm_key_name(enum slurm_key key)

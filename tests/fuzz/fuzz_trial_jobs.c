@@ -18,7 +18,7 @@ static void check(const struct cpl_gain *g)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cpl_error err = {""};
-	struct cpl_trial_jobs jobs = {0};
+	struct cpl_trial_jobs jobs = {.others = size % 2};
 	struct cpl_benefit b;
 
 	if (cpl_trial_jobs_parse(&jobs, (const char *)data, size, "f", &err)) {

@@ -165,6 +165,24 @@ sed 's/ElapsedRaw/Elapsed/; s/COMPLETED|10\([0-9][0-9]\)|/COMPLETED|00:16:40|/
 "$commplace" benefit --state-dir state --sacct elapsed.txt --json >json
 awk -v g="$(json json overall gain)" 'BEGIN { exit !((g - 0.1) ^ 2 < 1e-12) }'
 ok $? "hours and minutes are read, too"
+# What jobs report: seconds of their own, 300 and 200, and a rate by another name.
+awk -F'|' -v OFS='|' 'NR > 1 && $1 ~ /^[0-9]+$/ {
+	t = $1 > 40 ? 200 : 300
+	$5 = "mine | t=1; commplace: t=" t + $1 % 3 " rate=" 1e9 / t " merit=1" }
+	$1 == 4 || $1 == 60 { $5 = "t=x xt=5 commplace: t=" } { print }' sacct.txt >notes.txt
+"$commplace" benefit --state-dir state --sacct notes.txt --seconds t --merit rate \
+	--json >json
+ok $? "seconds and merit that jobs report"
+awk -v g="$(json json overall gain)" -v m="$(json json overall merit gain)" \
+	'BEGIN { exit !(g > 0.33 && g < 0.34 && m > 0.49 && m < 0.51) }'
+ok $? "their gains"
+is "$(json json left_out silent) $(json json overall jobs stock)" "2 37" \
+	"jobs that report nothing are left out"
+like "$("$commplace" benefit --state-dir state --sacct notes.txt --seconds t)" \
+	"2 jobs are left out: they reported no t" "and told of"
+"$commplace" benefit --state-dir state --sacct notes.txt --json >json
+awk -v g="$(json json overall gain)" 'BEGIN { exit !(g > 0.098 && g < 0.102) }'
+ok $? "without --seconds, elapsed times count"
 like "$("$commplace" benefit --state-dir state --sacct sacct.txt)" \
 	"1 stock and 1 placed jobs are left out: they did not complete" "the text tells"
 
@@ -176,9 +194,20 @@ is "$(json state/trial.json stopped 0 profile) $(json state/trial.json stopped 1
 "$commplace" benefit --table t.csv --state-dir state --write >out
 is "$(json state/trial.json stopped 0)" "" "and taken back"
 mkdir bin
-printf '#!/bin/sh\necho "$@" >args\ncat sacct.txt\n' >bin/sacct
+# What stands between columns, it is told; some comment may be several lines.
+cat >bin/sacct <<'END'
+#!/bin/sh
+echo "$@" >args
+between=$(sed -n 's/.*--delimiter=\([^ ]*\) .*/\1/p' args)
+sed "s/|/$between/g" sacct.txt
+cat forged.txt
+END
+printf '%s\n' "41|COMPLETED|1|1|x" "42|FAILED|1|1|" "merit=1|42|COMPLETED|1|1|" >forged.txt
 chmod +x bin/sacct
 PATH=$PWD/bin:$PATH "$commplace" benefit --state-dir state --json >json
-is "$(json json overall jobs stock)" 38 "sacct is run"
-like "$(cat args)" "-S 2023-11-13 -o JobIDRaw,State,ElapsedRaw" "from the first job on"
+is "$(json json overall jobs stock) $(json json overall jobs commplace)" "38 37" \
+	"sacct is run"
+awk -v g="$(json json overall gain)" 'BEGIN { exit !(g > 0.098 && g < 0.102) }'
+ok $? "lines that comments feign count for nothing"
+like "$(cat args)" "--delimiter=[0-9a-f=]{34} -S 2023-11-13 -o JobIDRaw,State,ElapsedRaw" "from the first job on"
 done_testing

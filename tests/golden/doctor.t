@@ -104,6 +104,11 @@ finds "no line in plugstack.conf" wrong plugstack "does not name spank" 'first  
 whole; mkdir plug.d; mv plugstack.conf plug.d/c.conf; echo "include $work/plug.d/*.conf" >plugstack.conf
 "$commplace" doctor >out 2>err
 like "$(grep plugstack out)" "^ok" "a line in a file that plugstack.conf includes"
+whole; echo Trial=20 >>commplace.conf
+finds "a trial without comments" note AccountingStoreFlags "not set without job_comment" "add job_comment"
+echo AccountingStoreFlags=job_script,job_comment >>slurm.conf
+"$commplace" doctor >out 2>err
+unlike "$(cat out)" AccountingStoreFlags "a trial with comments"
 whole; printf '#!/bin/sh\necho "slurm_load_ctl_conf error: no route"; exit 1\n' >bin/scontrol
 finds "slurmctld is silent" wrong slurmctld "no route" "first  start slurmctld"
 whole; sed -i s/cons_tres_commplace/cons_tres/ ctld

@@ -14,6 +14,6 @@ EXTRA_DIST += tests/golden/binding.t tests/golden/names.t
 EXTRA_DIST += tests/golden/simulate.t tests/golden/signature.t tests/golden/signature
 EXTRA_DIST += tests/golden/job-profiles.t tests/golden/learn.t
 EXTRA_DIST += tests/golden/campaign.t tests/golden/keep-whole.t
-EXTRA_DIST += tests/golden/bench.t tests/golden/interleave.t tests/golden/doctor.t tests/golden/schema.t
+EXTRA_DIST += tests/golden/note.t tests/golden/learn-records.t tests/golden/bench.t tests/golden/interleave.t tests/golden/doctor.t tests/golden/schema.t
 EXTRA_DIST += tests/golden/python.t tests/golden/python
 EXTRA_DIST += tests/golden/training.t

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "benefit/benefit.h"
+#include "benefit/notes.h"
 #include "benefit/sequence.h"
 
 #define HEAD "profile,ranks,nodes,arm,seconds\n"
@@ -397,9 +398,112 @@ static void test_plan(void **state)
 	assert_true(cpl_benefit_plan(0.02, 0.5, 0.2, 10).jobs > 5 * half.jobs);
 }
 
+static void test_notes_are_read(void **state)
+{
+	static const struct {
+		const char *comment, *key;
+		double value;
+	} row[] = {
+	        {"", "merit", 0},
+	        {"merit=5", "merit", 5},
+	        {"merit=5 merit=6e2", "merit", 600},
+	        {"merit=2147483648", "merit", 2147483648.0},
+	        {"merit=4294967296.5;x", "merit", 4294967296.5},
+	        {"lines\nmerit=7\nmore", "merit", 7},
+	        {"summerit=5", "merit", 0},
+	        {"x.merit=5", "merit", 0},
+	        {"merit=5 merits=6 merit =7", "merit", 5},
+	        {"a|b|merit=9|", "merit", 9},
+	        {"{\"pods\":[],\"commplace\":\"merit=3 t=4\"}", "t", 4},
+	        {"merit=1; commplace: merit=2 a=3; merit=4", "merit", 2},
+	        {"commplace: a=3; merit=4 merit=5", "merit", 5},
+	        {"merit=0x10", "merit", 0},
+	        {"merit=5x", "merit", 0},
+	        {"merit=-5", "merit", 0},
+	        {"merit=5 merit=0", "merit", 0},
+	        {"merit=inf", "merit", 0},
+	        {"merit=nan", "merit", 0},
+	        {"merit=1e31", "merit", 0},
+	        {"merit=1e999", "merit", 0},
+	        {"merit=1e", "merit", 0},
+	        {"merit=", "merit", 0},
+	        {"merit", "merit", 0},
+	        {"=5", "", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		double got = cpl_note_value(row[i].comment, row[i].key);
+
+		if (got < row[i].value || got > row[i].value)
+			fail_msg("'%s': %g, not %g", row[i].comment, got,
+			         row[i].value);
+	}
+}
+
+static void test_notes_are_added(void **state)
+{
+	static const struct {
+		const char *comment, *want;
+	} row[] = {
+	        {NULL, "commplace: t=1"},
+	        {"", "commplace: t=1"},
+	        {"t=9 of the user", "commplace: t=1"},
+	        {"mine; commplace: t=9", "commplace: t=1"},
+	        {"mine; commplace: a=2 t=9 b.c=3e5; yours b=1",
+	         "commplace: a=2 b.c=3e5 t=1"},
+	        {"commplace: a=2\tt2=5\nno=word no 7=7 =8 x= y=1e99z t=",
+	         "commplace: a=2 t2=5 t=1"},
+	        {"{\"commplace\":\"a=2 t=9\",\"x\":\"b=1\"}",
+	         "commplace: a=2 t=1"},
+	        {"{\"commplace\":\"a=2", "commplace: a=2 t=1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		char *got = cpl_notes_with(row[i].comment, "t", "1");
+
+		assert_non_null(got);
+		assert_string_equal(got, row[i].want);
+		free(got);
+	}
+}
+
+static void test_notes_are_checked(void **state)
+{
+	static const char *const bad_key[] = {"", "7", "-a", ".a", "a b", "a\n",
+	                                      "a=", "a;", "a|", "\303\244",
+	                                      "k23456789012345678901234567890123"};
+	static const char *const good_key[] = {
+	        "a", "_", "GFLOP.s-1_x", "k2345678901234567890123456789012"};
+	static const char *const bad[] = {"", "x", "5x", "5 ", " 5", "-1", "0",
+	                                  "0x10", "inf", "nan", "1e31", "1e-31",
+	                                  "5\n", "1,5"};
+	struct cpl_error err = {""};
+	double value;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad_key) / sizeof(*bad_key); i++)
+		if (!cpl_note_check_key(bad_key[i], strlen(bad_key[i]), &err))
+			fail_msg("key '%s'", bad_key[i]);
+	for (size_t i = 0; i < sizeof(good_key) / sizeof(*good_key); i++)
+		if (cpl_note_check_key(good_key[i], strlen(good_key[i]), &err))
+			fail_msg("no key '%s'", good_key[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (!cpl_note_number(bad[i], &value, &err))
+			fail_msg("number '%s'", bad[i]);
+	assert_int_equal(cpl_note_number("2147483648", &value, &err), 0);
+	assert_true(value == 2147483648.0);
+	assert_int_equal(cpl_note_number("+1.5E-3", &value, &err), 0);
+	assert_true(value == 1.5e-3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_notes_are_read),
+	        cmocka_unit_test(test_notes_are_added),
+	        cmocka_unit_test(test_notes_are_checked),
 	        cmocka_unit_test(test_parse),
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_sequence),

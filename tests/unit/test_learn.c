@@ -15,6 +15,8 @@
 #include "learn/concordant.h"
 #include "learn/features.h"
 #include "learn/learn.h"
+#include "learn/models.h"
+#include "learn/timed.h"
 #include "network_text.h"
 #include "signature/signature.h"
 
@@ -522,6 +524,285 @@ static void models_are_checked(void **state)
 	cpl_model_free(m);
 }
 
+/* What makes the jobs of a site run longer. */
+struct planted {
+	const char *what;
+	int jobs;
+	double queues, link_max; /* parts of the time that these figures take */
+	double noise;            /* deviation of a factor of chance */
+	double drift;            /* the last jobs take so much longer */
+	bool turns;              /* of the last jobs, the other way round */
+	int least, most;         /* of 20 sites, how many get a model */
+};
+
+static double drawn(int site, int job, int what)
+{
+	return ((double)cpl_random_below(9, site, 100 * (uint64_t)job +
+	                                                (uint64_t)what,
+	                                 1000000) +
+	        0.5) / 1000000;
+}
+
+/* Elapsed times of public logs: a factor of chance, and one job in thirty hangs or
+ * ends at once. */
+static double chance(int site, int job, double deviation)
+{
+	double z = -6, odd = drawn(site, job, 30);
+
+	for (int k = 0; k < 12; k++)
+		z += drawn(site, job, 10 + k);
+	return exp(deviation * z) * (odd < 0.02 ? 8 : odd < 0.033 ? 0.05 : 1);
+}
+
+/* Five profiles, one of which takes a thousand times as long as another. */
+static struct cpl_samples *site_of(const struct planted *p, int site, int n,
+                                   int *group)
+{
+	static char text[400000];
+	struct cpl_error err = {""};
+	size_t at = (size_t)sprintf(text, "hops,link_max,model,queues,seconds\n");
+	struct cpl_samples *s;
+
+	for (int i = 0; i < n; i++) {
+		double size, time, a = drawn(site, i, 1), b = drawn(site, i, 2);
+		double late = (double)i / n, turned = p->turns && late >= 0.9;
+
+		group[i] = (int)(5 * drawn(site, i, 0));
+		size = pow(5, group[i]);
+		time = 1 + p->queues * (turned > 0 ? 1 - a : a) +
+		       p->link_max * b;
+		at += (size_t)sprintf(
+		        text + at, "%g,%g,%g,%g,%.17g\n", drawn(site, i, 3),
+		        size * (1 + b), size * (1 + 0.5 * b + drawn(site, i, 4)),
+		        size * (1 + a),
+		        100 * size * time * chance(site, i, p->noise) *
+		                (1 + p->drift * late));
+	}
+	s = cpl_samples_parse(text, at, "t", &err);
+	assert_non_null(s);
+	return s;
+}
+
+static void models_of_a_site_prove_themselves(void **state)
+{
+	static const struct planted row[] = {
+	        {"what no plain figure shows", 600, 0.3, 0, 0.05, 0, false, 18,
+	         20},
+	        {"with more noise", 3000, 0.3, 0, 0.15, 0, false, 18, 20},
+	        {"both, and all jobs get slower", 1500, 0.3, 0.1, 0.05, 1,
+	         false, 18, 20},
+	        {"chance alone", 600, 0, 0, 0.1, 0, false, 0, 2},
+	        {"chance and drift", 600, 0, 0, 0.1, 2, false, 0, 2},
+	        {"what the plain figure shows", 600, 0, 0.3, 0.05, 0, false, 0,
+	         2},
+	        {"what has turned since", 600, 0.3, 0, 0.05, 0, true, 0, 0},
+	};
+	const int column[] = {0, 1, 2, 3};
+	static int group[3000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		int found = 0, n = row[i].jobs;
+
+		for (int site = 0; site < 20; site++) {
+			struct cpl_learn_options o = {
+			        .learner = (const void *)cpl_registry_at(
+			                &cpl_learners, 0),
+			        .target = "seconds",
+			        .feature = column,
+			        .n_features = 4,
+			        .trees = 50,
+			        .seed = 1};
+			struct cpl_error err = {""};
+			struct cpl_learn_test test;
+			struct cpl_model *m;
+			struct cpl_samples *s =
+			        site_of(&row[i], site, n, group);
+
+			assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m,
+			                                 &err),
+			                 0);
+			assert_int_equal(test.jobs, n / 10);
+			assert_true(test.pairs > n / 6 &&
+			            test.pairs < n / 10 * (n / 10 - 1) / 2);
+			assert_true(test.known[0] && test.known[1]);
+			assert_int_equal(test.better, m != NULL);
+			if (m) {
+				found++;
+				assert_int_equal(m->samples, n);
+				assert_true(m->score.concordant == test.learned);
+				assert_true(test.learned > test.plain[0] &&
+				            test.learned > test.plain[1]);
+			}
+			cpl_model_free(m);
+			cpl_samples_free(s);
+		}
+		if (found < row[i].least || found > row[i].most)
+			fail_msg("%s: %d of 20 sites get a model, not %d to %d",
+			         row[i].what, found, row[i].least, row[i].most);
+		print_message("# %s: %d of 20 sites get a model\n", row[i].what,
+		              found);
+	}
+}
+
+static void models_of_a_site_need_pairs(void **state)
+{
+	const struct planted p = {.noise = 0.1};
+	const int all[] = {0, 1, 2, 3}, link_max = 1;
+	struct cpl_learn_options o = {.learner = (const void *)cpl_registry_at(
+	                                      &cpl_learners, 0),
+	                              .target = "seconds",
+	                              .feature = all,
+	                              .n_features = 4};
+	struct cpl_error err = {""};
+	struct cpl_learn_test test;
+	struct cpl_model *m;
+	static int group[120];
+	struct cpl_samples *s = site_of(&p, 1, 99, group);
+
+	(void)state;
+	assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m, &err), -1);
+	assert_string_equal(err.text, "99 jobs; at least 100 are needed");
+	cpl_samples_free(s);
+	s = site_of(&p, 1, 120, group);
+	for (int i = 0; i < 120; i++)
+		group[i] = i;
+	assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m, &err), -1);
+	assert_null(m);
+	assert_string_equal(err.text,
+	                    "of the last 12 jobs, no two are alike but for where "
+	                    "and how long they ran: there is nothing to compare");
+	for (int i = 0; i < 120; i++) {
+		group[i] = i % 2;
+		s->value[i * s->n_columns + 4] = 100;
+	}
+	assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m, &err), -1);
+	assert_null(m);
+	s->value[4] = 0;
+	assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m, &err), -1);
+	assert_string_equal(err.text, "seconds of row 1 is 0: times are above 0");
+	free(s->name[1]);
+	free(s->name[2]);
+	s->name[1] = strdup("x");
+	s->name[2] = strdup("y");
+	assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m, &err), -1);
+	assert_string_equal(err.text,
+	                    "neither link_max nor model is there, which a model "
+	                    "has to be better than");
+	cpl_samples_free(s);
+	/* By one plain figure alone; a model that tells just it is no better. */
+	o.feature = &link_max;
+	o.n_features = 1;
+	s = site_of(&(struct planted){.link_max = 0.5, .noise = 0.01}, 1, 120,
+	            group);
+	free(s->name[2]);
+	s->name[2] = strdup("y");
+	assert_int_equal(cpl_learn_timed(s, &o, group, &test, &m, &err), 0);
+	assert_null(m);
+	assert_true(test.known[0] && !test.known[1] && !test.better);
+	assert_true(test.plain[0] > 0.9);
+	cpl_samples_free(s);
+}
+
+static struct cpl_model *model_of(double value)
+{
+	char text[400];
+	struct cpl_error err = {""};
+	struct cpl_model *m;
+
+	snprintf(text, sizeof(text), MODEL(ONE, "[[%g]]"), value);
+	m = cpl_model_parse(text, strlen(text), "m", &err);
+	assert_non_null(m);
+	return m;
+}
+
+/* What the model in use tells. */
+static double used_in(const char *dir, const char *name)
+{
+	struct cpl_error err = {""};
+	char *path = cpl_models_path(dir, name, &err);
+	struct cpl_model *m = cpl_model_load(path, &err);
+	double value = m ? cpl_model_value(m, (double[]){0}) : -1;
+
+	cpl_model_free(m);
+	free(path);
+	return value;
+}
+
+static int install_of(const char *dir, const char *name, double value, int keep)
+{
+	struct cpl_error err = {""};
+	struct cpl_model *m = model_of(value);
+	int number = cpl_models_install(dir, name, m, keep, &err);
+
+	if (number < 0)
+		print_message("%s\n", err.text);
+	cpl_model_free(m);
+	return number;
+}
+
+/* "1 2* 3": which there are, and which is in use. */
+static const char *versions_in(const char *dir, const char *name)
+{
+	static char text[200];
+	struct cpl_error err = {""};
+	struct cpl_model_version *v;
+	int n = cpl_models_versions(dir, name, &v, &err);
+
+	*text = '\0';
+	for (int i = 0; i < n; i++)
+		sprintf(text + strlen(text), "%s%d%s", i ? " " : "",
+		        v[i].number, v[i].in_use ? "*" : "");
+	free(v);
+	return n < 0 ? "none" : text;
+}
+
+static void models_have_versions(void **state)
+{
+	char dir[] = "/tmp/test_learnXXXXXX", file[64], command[64];
+	struct cpl_error err = {""};
+	struct cpl_model *m = model_of(7);
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(install_of(dir, "a", 1, 10), 1);
+	assert_int_equal(install_of(dir, "a", 2, 10), 2);
+	/* Others that look like it are none of it. */
+	assert_int_equal(install_of(dir, "a.v9", 5, 10), 1);
+	assert_string_equal(versions_in(dir, "a"), "1 2*");
+	assert_true(used_in(dir, "a") == 2);
+	assert_int_equal(cpl_models_roll_back(dir, "a", 1, &err), 0);
+	assert_true(used_in(dir, "a") == 1);
+	assert_string_equal(versions_in(dir, "a"), "1* 2");
+	/* By hand: it is kept before another one comes. */
+	snprintf(file, sizeof(file), "%s/a.json", dir);
+	assert_int_equal(cpl_model_write(m, file, &err), 0);
+	assert_string_equal(versions_in(dir, "a"), "1 2");
+	assert_int_equal(install_of(dir, "a", 3, 10), 4);
+	assert_string_equal(versions_in(dir, "a"), "1 2 3 4*");
+	assert_int_equal(cpl_models_roll_back(dir, "a", 3, &err), 0);
+	assert_true(used_in(dir, "a") == 7);
+	assert_int_equal(cpl_models_roll_back(dir, "a", 9, &err), -1);
+	assert_string_equal(err.text,
+	                    "a has no version 9; there are: 1, 2, 3, 4");
+	/* The oldest ones go, but what is in use. */
+	assert_int_equal(cpl_models_roll_back(dir, "a", 2, &err), 0);
+	assert_int_equal(install_of(dir, "a", 6, 2), 5);
+	assert_string_equal(versions_in(dir, "a"), "4 5*");
+	assert_true(used_in(dir, "a.v9") == 5);
+	/* What cannot be read is not taken into use. */
+	snprintf(file, sizeof(file), "%s/.a.v4.json", dir);
+	assert_int_equal(truncate(file, 5), 0);
+	assert_int_equal(cpl_models_roll_back(dir, "a", 4, &err), -1);
+	assert_true(used_in(dir, "a") == 6);
+	assert_int_equal(install_of(dir, "../a", 1, 10), -1);
+	assert_int_equal(cpl_models_roll_back(dir, "../a", 1, &err), -1);
+	assert_int_equal(install_of("/nonexistent", "a", 1, 10), -1);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+	cpl_model_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,6 +817,9 @@ int main(void)
 	        cmocka_unit_test(too_much_is_refused),
 	        cmocka_unit_test(little_is_refused),
 	        cmocka_unit_test(models_are_checked),
+	        cmocka_unit_test(models_of_a_site_prove_themselves),
+	        cmocka_unit_test(models_of_a_site_need_pairs),
+	        cmocka_unit_test(models_have_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

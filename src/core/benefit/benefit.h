@@ -14,7 +14,7 @@
  * are estimated, too, is allowed for after Meier (Biometrics 9, 1953, "Variance of a
  * weighted mean"). Intervals are those of sequence.h: valid at every look.
  */
-/* Tests: benefit_beside jobs sequence strata in test_benefit. */
+/* Tests: benefit_beside jobs notes sequence strata in test_benefit. */
 #ifndef CPL_BENEFIT_BENEFIT_H
 #define CPL_BENEFIT_BENEFIT_H
 

@@ -49,8 +49,11 @@ enum job_column {
 	PREDICTED,
 	BESIDE,
 	TIME,
-	COLUMNS
+	COLUMNS,
+	OTHER = COLUMNS
 };
+
+#define MOST_COLUMNS 256
 
 static const char *const columns[COLUMNS] = {
         [PROFILE] = "profile",     [RANKS] = "ranks",
@@ -66,7 +69,7 @@ struct job_table {
 	const char *name;
 	int line;
 	int n;                      /* columns of the head; 0: not read */
-	enum job_column column[COLUMNS]; /* [n] */
+	enum job_column column[MOST_COLUMNS]; /* [n] */
 	struct cpl_error *err;
 };
 
@@ -107,6 +110,13 @@ static int take_head(struct job_table *t, char *line)
 	for (char *field; (field = next_field(&line));) {
 		int c = find_column(field);
 
+		if (t->n == MOST_COLUMNS)
+			return cpl_fail(t->err, "%s:%d: more than %d columns",
+			                t->name, t->line, MOST_COLUMNS);
+		if (c < 0 && t->jobs->others) {
+			t->column[t->n++] = OTHER;
+			continue;
+		}
 		if (c < 0)
 			return fail(t, "a column", field,
 			            "columns are profile, ranks, nodes, arm, "
@@ -169,6 +179,8 @@ static int take_field(const struct job_table *t, enum job_column c,
 	int arm;
 
 	switch (c) {
+	case OTHER:
+		return 0;
 	case PROFILE:
 		if (!*text || !cpl_is_utf8(text))
 			return fail(t, columns[c], text,
@@ -240,7 +252,8 @@ static int take_row(struct job_table *t, char *line)
 	struct cpl_trial_job job = {.partition = "",
 	                            .predicted = NAN,
 	                            .beside = NAN,
-	                            .time = t->jobs->n};
+	                            .time = t->jobs->n,
+	                            .id = t->jobs->n};
 	int n = 0;
 
 	for (char *field; (field = next_field(&line)); n++)

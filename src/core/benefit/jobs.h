@@ -3,6 +3,7 @@
 #ifndef CPL_BENEFIT_JOBS_H
 #define CPL_BENEFIT_JOBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,10 +43,12 @@ struct cpl_trial_job {
 	double beside; /* part of the trial's jobs that ran beside it, as it began,
 	                * that are drawn to be placed; NAN: none is known */
 	int64_t time;     /* any number that grows with time */
+	int64_t id;       /* whatever the list's owner knows it by */
 };
 
 /* {0} is an empty list. */
 struct cpl_trial_jobs {
+	bool others; /* of tables, columns of other names are passed over */
 	int64_t n;
 	struct cpl_trial_job *job;
 	char **text; /* [n_texts], what jobs point to */
@@ -60,7 +63,8 @@ int cpl_trial_jobs_add(struct cpl_trial_jobs *jobs,
  * A CSV file in UTF-8 without quotes, its columns in any order, told by its first
  * line: profile, ranks, nodes, arm, seconds; and perhaps energy, merit,
  * partition, predicted (a gain, 0.05 is 5 %), beside (0 to 1) and time (seconds since 1970, else
- * the order of lines), in which a field may be empty. -1 with err "FILE:LINE: ...".
+ * the order of lines), in which a field may be empty. A job's id is the number of
+ * its line among those that are not empty, from 0 on. -1 with err "FILE:LINE: ...".
  * cpl_trial_jobs_free in either case. O(bytes).
  */
 int cpl_trial_jobs_load(struct cpl_trial_jobs *jobs, const char *path,

@@ -193,10 +193,6 @@ static struct cpl_model *learn(struct learning *l)
 	struct cpl_model_score s;
 	struct cpl_model *m;
 
-	if (take_samples(l))
-		return NULL;
-	for (int i = 0; i < l->samples->n; i++)
-		l->row[i] = i;
 	if (score(l, &s))
 		return NULL;
 	for (int i = 0; i < l->samples->n; i++)
@@ -207,13 +203,43 @@ static struct cpl_model *learn(struct learning *l)
 	return m;
 }
 
+static void free_learning(struct learning *l)
+{
+	free(l->x);
+	free(l->y);
+	free(l->row);
+	free(l->told);
+	free(l->held);
+	free(l->part);
+}
+
+/* This takes over the samples. It returns -1 with err; free_learning in either
+ * case. */
+static int begin(struct learning *l, const struct cpl_samples *samples,
+                 const struct cpl_learn_options *options, struct cpl_error *err)
+{
+	size_t n = (size_t)samples->n + 1;
+
+	*l = (struct learning){
+	        .samples = samples,
+	        .options = options,
+	        .x = malloc(n * (size_t)options->n_features * sizeof(double)),
+	        .y = malloc(n * sizeof(double)),
+	        .row = malloc(n * sizeof(int)),
+	        .err = err};
+	if (!l->x || !l->y || !l->row)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < samples->n; i++)
+		l->row[i] = i;
+	return take_samples(l);
+}
+
 struct cpl_model *cpl_learn(const struct cpl_samples *samples,
                             const struct cpl_learn_options *options,
                             struct cpl_error *err)
 {
 	size_t n = (size_t)samples->n;
-	struct learning l = {
-	        .samples = samples, .options = options, .err = err};
+	struct learning l;
 	struct cpl_model *m = NULL;
 
 	if (samples->n < CPL_LEARN_LEAST) {
@@ -221,21 +247,28 @@ struct cpl_model *cpl_learn(const struct cpl_samples *samples,
 		         CPL_LEARN_LEAST);
 		return NULL;
 	}
-	l.x = malloc(n * (size_t)options->n_features * sizeof(double) + 1);
-	l.y = malloc(n * sizeof(double));
-	l.row = malloc(n * sizeof(int));
-	l.told = malloc(n * sizeof(double));
-	l.held = malloc(n * sizeof(double));
-	l.part = malloc(n * CPL_LEARN_DIVISIONS * sizeof(double));
-	if (!l.x || !l.y || !l.row || !l.told || !l.held || !l.part)
-		cpl_fail_memory(err);
-	else
-		m = learn(&l);
-	free(l.x);
-	free(l.y);
-	free(l.row);
-	free(l.told);
-	free(l.held);
-	free(l.part);
+	if (!begin(&l, samples, options, err)) {
+		l.told = malloc(n * sizeof(double));
+		l.held = malloc(n * sizeof(double));
+		l.part = malloc(n * CPL_LEARN_DIVISIONS * sizeof(double));
+		if (!l.told || !l.held || !l.part)
+			cpl_fail_memory(err);
+		else
+			m = learn(&l);
+	}
+	free_learning(&l);
+	return m;
+}
+
+struct cpl_model *cpl_learn_first(const struct cpl_samples *samples, int n,
+                                  const struct cpl_learn_options *options,
+                                  struct cpl_error *err)
+{
+	struct learning l;
+	struct cpl_model *m = NULL;
+
+	if (!begin(&l, samples, options, err))
+		m = grow(&l, n);
+	free_learning(&l);
 	return m;
 }

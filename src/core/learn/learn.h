@@ -53,4 +53,11 @@ struct cpl_model *cpl_learn(const struct cpl_samples *samples,
                             const struct cpl_learn_options *options,
                             struct cpl_error *err);
 
+/* This grows a model from the first n rows alone, at least one, and gives it no
+ * score. It fails as cpl_learn does but for too few samples. It costs as much as the
+ * method's grow. */
+struct cpl_model *cpl_learn_first(const struct cpl_samples *samples, int n,
+                                  const struct cpl_learn_options *options,
+                                  struct cpl_error *err);
+
 #endif

@@ -51,9 +51,7 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* This returns 1 if both files hold the same bytes, 0 if they differ or one is
- * missing, or -1 with err. */
-static int same_content(const char *a, const char *b, struct cpl_error *err)
+int cpl_install_same(const char *a, const char *b, struct cpl_error *err)
 {
 	struct cpl_file_stamp x, y;
 	char *one = NULL, *other = NULL;
@@ -79,7 +77,7 @@ static int mark_in_use(const char *dir, const char *name, struct cpl_version *v,
 	char *path = install_version_path(dir, name, v->ranks, v->number, err);
 	char *used =
 	        path ? install_path_in_use(dir, name, v->ranks, err) : NULL;
-	int rc = used ? same_content(path, used, err) : -1;
+	int rc = used ? cpl_install_same(path, used, err) : -1;
 
 	free(path);
 	free(used);
@@ -138,8 +136,7 @@ static void open_to_writers(int fd, const char *dir, bool is_new)
 		fchmod(fd, (mode_t)mode);
 }
 
-/* This locks the folder until the descriptor is closed. It returns -1 with err. */
-static int lock(const char *dir, struct cpl_error *err)
+int cpl_install_lock(const char *dir, struct cpl_error *err)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 	char *path = cpl_path_join(dir, LOCK, err);
@@ -168,7 +165,8 @@ static int lock(const char *dir, struct cpl_error *err)
 /* This locks the folder for a change of a profile, after checking its name. */
 static int lock_for(const char *dir, const char *name, struct cpl_error *err)
 {
-	return cpl_profile_name_check(name, err) ? -1 : lock(dir, err);
+	return cpl_profile_name_check(name, err) ? -1
+	                                         : cpl_install_lock(dir, err);
 }
 
 /* Whoever may read what is in use may also read what replaces it. */

@@ -108,4 +108,12 @@ char *cpl_profile_file(const char *dir, const char *name, int ranks,
 char *cpl_profile_nearest(const char *dir, const char *name, int ranks,
                           char *sizes, size_t size, struct cpl_error *err);
 
+/* This locks a folder of profiles, or of models (learn/models.h), until the descriptor
+ * is closed. It waits for others. It returns -1 with err. */
+int cpl_install_lock(const char *dir, struct cpl_error *err);
+
+/* This returns 1 if both files hold the same bytes, 0 if they differ or one is
+ * missing, or -1 with err. */
+int cpl_install_same(const char *a, const char *b, struct cpl_error *err);
+
 #endif
