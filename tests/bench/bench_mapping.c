@@ -75,6 +75,7 @@ bool bench_mapper(const struct options *o, struct cpl_map_request *req,
 	req->expired_arg = &end;
 	req->seconds = o->deadline;
 	req->threads = o->threads;
+	req->work = o->work;
 	if (!mapper || cpl_map(mapper, req, &result, &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		return false;
@@ -120,7 +121,7 @@ static int run_request(const struct options *o, struct cpl_map_request *req,
 {
 	struct figures linear = {0}, best = {0}, gmap = {0};
 	struct options quick = *o, timed = *o;
-	bool any = bench_gmap(o->gmap, req, &gmap);
+	bool any = bench_peers(o, req, &gmap);
 
 	quick.deadline = 0;
 	if (o->scotch_time) {
@@ -220,7 +221,7 @@ int main(int argc, char **argv)
 	struct options o = {.algorithm = "best", .only = -1};
 	int c, rc;
 
-	while ((c = getopt(argc, argv, "a:w:d:g:c:m:o:t:s")) != -1) {
+	while ((c = getopt(argc, argv, "a:w:d:g:k:c:m:o:t:s")) != -1) {
 		if (c == 'a')
 			o.algorithm = optarg;
 		else if (c == 'w')
@@ -229,6 +230,8 @@ int main(int argc, char **argv)
 			o.deadline = atof(optarg);
 		else if (c == 'g')
 			o.gmap = optarg;
+		else if (c == 'k')
+			o.kahip = optarg;
 		else if (c == 's')
 			o.scotch_time = true;
 		else if (c == 't')

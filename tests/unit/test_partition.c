@@ -190,12 +190,12 @@ static void test_partition_sizes(void **state)
 		ranks++;
 		graph = random_graph(ranks, (int)(seed % 4), seed);
 		assert_int_equal(cpl_graph_partition(graph, slots, n_parts,
-		                                     seed, NULL, NULL, part,
+		                                     seed, 4, NULL, NULL, part,
 		                                     NULL),
 		                 0);
 		check_sizes(part, ranks, slots, n_parts);
 		assert_int_equal(cpl_graph_partition(graph, slots, n_parts,
-		                                     seed, NULL, NULL, again,
+		                                     seed, 4, NULL, NULL, again,
 		                                     NULL),
 		                 0);
 		assert_memory_equal(part, again, (size_t)ranks * sizeof(*part));
@@ -226,8 +226,8 @@ static void test_partition_cliques(void **state)
 		        name[c * 4], name[(c * 4 + 4) % 128], 1, 1};
 	}
 	graph = symmetric(build(128, entry, n));
-	assert_int_equal(cpl_graph_partition(graph, slots, 32, 1, NULL, NULL,
-	                                     part, NULL),
+	assert_int_equal(cpl_graph_partition(graph, slots, 32, 1, 4, NULL,
+	                                     NULL, part, NULL),
 	                 0);
 	check_sizes(part, 128, slots, 32);
 	for (int c = 0; c < 32; c++)
@@ -258,7 +258,7 @@ static void test_partition_when_time_is_over(void **state)
 	for (int calls = 0; calls < 20; calls++) {
 		int left = calls;
 
-		assert_int_equal(cpl_graph_partition(graph, slots, 8, 1,
+		assert_int_equal(cpl_graph_partition(graph, slots, 8, 1, 4,
 		                                     after_calls, &left, part,
 		                                     NULL),
 		                 0);

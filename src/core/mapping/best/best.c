@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <string.h>
+
 #include "base/clock.h"
 #include "mapping/best/chain.h"
 
@@ -9,9 +11,12 @@
  * of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
-/* Bisection begins before this share of the time if it is not the only
- * start. */
-#define BISECTION 0.15
+/* The share of a known time for bisections: where they are the only start that
+ * knows the traffic as a whole, on a torus, whose dimensions they do not know, and
+ * where the ranks are a grid that has been laid. */
+#define BISECTION 0.5
+#define BISECTION_TORUS 0.2
+#define BISECTION_GRID 0.25
 
 static int start_linear(struct cpl_best_chain *chain)
 {
@@ -62,13 +67,32 @@ static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 	return 0;
 }
 
-/* Is there time for a bisection? */
-static bool bisects(const struct cpl_best *b)
+/* The runs of each bisection that there is time for, or 0. */
+static int bisection_runs(const struct cpl_best *b)
 {
-	double seconds = b->req->seconds;
+	double ns = cpl_best_gather_cost(b->req) / CPL_GRAPH_BISECT_RUNS;
+	double share = BISECTION, runs;
 
-	return !b->single || seconds <= 0 ||
-	       cpl_best_gather_cost(b->req) <= BISECTION * seconds * 1e9;
+	if (b->req->seconds <= 0)
+		return CPL_GRAPH_BISECT_RUNS;
+	if (b->low.hop_bytes < b->first_hop_bytes)
+		share = BISECTION_GRID;
+	else if (b->single && cpl_network_product(b->req->net))
+		share = BISECTION_TORUS;
+	runs = share * b->req->seconds * 1e9 / ns;
+	return runs < CPL_GRAPH_BISECT_RUNS ? (int)runs : CPL_GRAPH_BISECT_RUNS;
+}
+
+/* Ranks that a start put on one host are a group where that cuts less. */
+static void take_groups(struct cpl_best *b)
+{
+	const struct cpl_comm *graph = b->req->graph;
+
+	if (!b->kind && !b->single &&
+	    cpl_graph_cut(graph, b->low.rank_host) <
+	            cpl_graph_cut(graph, b->groups))
+		memcpy(b->groups, b->low.rank_host,
+		       (size_t)graph->ranks * sizeof(*b->groups));
 }
 
 static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
@@ -97,9 +121,11 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
+	take_groups(b);
+	b->bisections = bisection_runs(b);
 	/* The quick one is first, since time may be over before the next. */
 	if (cpl_best_run_start(b, chain, cpl_best_start_greedy, err) ||
-	    (bisects(b) &&
+	    (b->bisections &&
 	     cpl_best_run_start(b, chain, cpl_best_start_bisection, err)))
 		return -1;
 	if (cpl_map_expired(b->req))

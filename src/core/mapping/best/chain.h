@@ -36,6 +36,7 @@ struct cpl_best {
 	 * are made, which needs hosts of one size. */
 	int *groups; /* [ranks] */
 	bool grouped;
+	int bisections; /* runs of each of them */
 	/* The start of least hop-bytes, with its hosts only exchanged as a
 	 * whole ever since: single exchanges blur what belongs together. */
 	struct cpl_best_layout base;

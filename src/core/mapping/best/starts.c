@@ -11,7 +11,7 @@
 #define GREEDY_HOSTS 8192
 /* Bisection ends at this share of a known time where it is only one start of
  * several; where ranks share hosts, its groups are needed. */
-#define BISECTION 0.25
+#define BISECTION 0.5
 
 struct start_box {
 	const struct cpl_product *torus;
@@ -100,8 +100,9 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain)
 		slots[i] = req->slots[order[i]];
 	if (chain->best->single && req->seconds > 0)
 		limit.until = cpl_clock() + BISECTION * req->seconds;
-	rc = cpl_graph_partition(graph, slots, hosts, req->seed, is_past,
-	                         &limit, part, &chain->err);
+	rc = cpl_graph_partition(graph, slots, hosts, req->seed,
+	                         chain->best->bisections, is_past, &limit, part,
+	                         &chain->err);
 	if (rc)
 		goto out;
 	if (!chain->best->kind &&
