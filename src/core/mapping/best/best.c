@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,12 +12,13 @@
  * of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
-/* The share of a known time for bisections: where they are the only start that
- * knows the traffic as a whole, on a torus, whose dimensions they do not know, and
- * where the ranks are a grid that has been laid. */
+/* The share of a known time for bisections: where ranks share hosts or the network
+ * is a tree, elsewhere, and where the ranks are a grid that has been laid. */
 #define BISECTION 0.5
-#define BISECTION_TORUS 0.2
+#define BISECTION_FLAT 0.2
 #define BISECTION_GRID 0.25
+/* So many threes of hosts tell a tree. */
+#define THREES 256
 
 static int start_linear(struct cpl_best_chain *chain)
 {
@@ -67,6 +69,31 @@ static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 	return 0;
 }
 
+/* Are hops those of a tree? Then of three hosts no two are farther apart than the
+ * farther one of them is from the third. */
+static bool is_tree(const struct cpl_map_request *req)
+{
+	const struct cpl_network *net = req->net;
+
+	for (uint64_t i = 0; i < THREES; i++) {
+		int at[3];
+		double hops[3];
+
+		for (uint64_t k = 0; k < 3; k++)
+			at[k] = cpl_network_station(
+			        net, req->host[cpl_random_below(
+			                     req->seed, CPL_STREAM_BEST_THREES, 3 * i + k,
+			                     (uint64_t)req->n_hosts)]);
+		for (int k = 0; k < 3; k++)
+			hops[k] = cpl_station_hops(net, req->routing, at[k],
+			                           at[(k + 1) % 3]);
+		for (int k = 0; k < 3; k++)
+			if (hops[k] > fmax(hops[(k + 1) % 3], hops[(k + 2) % 3]))
+				return false;
+	}
+	return true;
+}
+
 /* The runs of each bisection that there is time for, or 0. */
 static int bisection_runs(const struct cpl_best *b)
 {
@@ -77,8 +104,8 @@ static int bisection_runs(const struct cpl_best *b)
 		return CPL_GRAPH_BISECT_RUNS;
 	if (b->low.hop_bytes < b->first_hop_bytes)
 		share = BISECTION_GRID;
-	else if (b->single && cpl_network_product(b->req->net))
-		share = BISECTION_TORUS;
+	else if (b->single && !b->tree)
+		share = BISECTION_FLAT;
 	runs = share * b->req->seconds * 1e9 / ns;
 	return runs < CPL_GRAPH_BISECT_RUNS ? (int)runs : CPL_GRAPH_BISECT_RUNS;
 }
@@ -122,9 +149,12 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
 	take_groups(b);
+	b->tree = is_tree(b->req);
 	b->bisections = bisection_runs(b);
-	/* The quick one is first, since time may be over before the next. */
-	if (cpl_best_run_start(b, chain, cpl_best_start_greedy, err) ||
+	/* The quick one is first, since time may be over before the next; in a tree,
+	 * halves of little time do without it. */
+	if (((b->req->seconds <= 0 || !b->bisections || !b->tree) &&
+	     cpl_best_run_start(b, chain, cpl_best_start_greedy, err)) ||
 	    (b->bisections &&
 	     cpl_best_run_start(b, chain, cpl_best_start_bisection, err)))
 		return -1;
