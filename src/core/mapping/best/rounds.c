@@ -28,7 +28,7 @@
 #define IMAGES_ROUND 4
 /* The share of the work that goes to links: where they are the objective, and
  * where they come second. */
-#define LINKS 0.3
+#define LINKS 0.4
 #define LINKS_SECOND 0.15
 /* The same where bundles stand for links, since their evaluations tell more. */
 #define LINKS_ALIKE 0.7
