@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Mappers on problems of known structure, hop-bytes and largest link load
- * against the default order, and against Scotch's gmap where that is there.
+ * against the default order, and against Scotch's gmap and KaHIP's global_multisection
+ * where they are there. Seconds are those of processors.
  *
  * bench_mapping [-a ALGORITHM] [-o OBJECTIVE] [-w WORK] [-d SECONDS | -s]
- *               [-t THREADS] [-g GMAP] [-c CASE] [-m FOLDER]
+ *               [-t THREADS] [-g GMAP] [-k KAHIP] [-c CASE] [-m FOLDER]
  *
  * GMAP is the program (scotch_gmap); the temporary files go to TMPDIR or /tmp.
- * -s: each case has the time that gmap took, of its strategies the longest.
+ * KAHIP is the folder of global_multisection, which is for the cases on trees.
+ * -s: each case has the time that gmap took, of its strategies the longest; with -k the
+ * time of the one that has least hop-bytes.
  * FOLDER holds measured matrices "APP_64.KIND.mat" (lines "src dst bytes") and
  * placements "APP_64.KIND.METHOD.map" on a 4 x 4 x 4 torus (line i: the node
  * of rank i): best is compared with the best of the placements.

@@ -190,22 +190,16 @@ bool bench_peers(const struct options *o, const struct cpl_map_request *req,
 	for (size_t i = 0; o->gmap && i < sizeof(gmap) / sizeof(*gmap); i++) {
 		struct figures now = {0};
 
-		if (run_peer(&(struct run){o->gmap, gmap[i], false}, req, &now)) {
-		if (getenv("SHOW"))
-				fprintf(stderr, "%s %.3f %.0f %.2f\n", gmap[i], now.hop_bytes/1e6, now.max/1e3, now.seconds);
+		if (run_peer(&(struct run){o->gmap, gmap[i], false}, req, &now))
 			keep_least(&now, o->kahip, &any, out);
-		}
 	}
 	for (size_t i = 0; o->kahip && bench_is_tree(req->net) &&
 	                   i < sizeof(kahip) / sizeof(*kahip);
 	     i++) {
 		struct figures now = {0};
 
-		if (run_peer(&(struct run){o->kahip, kahip[i], true}, req, &now)) {
-			if (getenv("SHOW"))
-				fprintf(stderr, "%s %.3f %.0f %.2f\n", kahip[i], now.hop_bytes/1e6, now.max/1e3, now.seconds);
+		if (run_peer(&(struct run){o->kahip, kahip[i], true}, req, &now))
 			keep_least(&now, o->kahip, &any, out);
-		}
 	}
 	return any;
 }

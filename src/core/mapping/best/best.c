@@ -69,9 +69,7 @@ static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 	return 0;
 }
 
-/* Are hops those of a tree? Then of three hosts no two are farther apart than the
- * farther one of them is from the third. */
-static bool is_tree(const struct cpl_map_request *req)
+bool cpl_map_hops_of_tree(const struct cpl_map_request *req)
 {
 	const struct cpl_network *net = req->net;
 
@@ -149,7 +147,7 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
 	take_groups(b);
-	b->tree = is_tree(b->req);
+	b->tree = cpl_map_hops_of_tree(b->req);
 	b->bisections = bisection_runs(b);
 	/* The quick one is first, since time may be over before the next; in a tree,
 	 * halves of little time do without it. */

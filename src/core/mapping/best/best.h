@@ -190,6 +190,12 @@ void cpl_map_hosts_along(const struct cpl_map_request *req,
 int cpl_map_nest(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err);
 
+/* Whether the hops between the hosts are those of a tree: of three hosts no two are
+ * farther apart than the farther one of them is from the third. Only some threes are
+ * looked at, drawn by the seed, so that a large network may pass for one that is one
+ * but for few hosts. O(1). */
+bool cpl_map_hops_of_tree(const struct cpl_map_request *req);
+
 /* Packs groups of ranks that have little to do with the others into hosts,
  * whole as long as there is room (pack.c). Returns 1; 0 where there are no such
  * groups; or -1 with err (memory), in O(entries + ranks * sizes of groups). */
