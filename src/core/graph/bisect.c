@@ -429,10 +429,13 @@ int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 		memset(side, n_left <= 0, (size_t)graph->ranks);
 		return 0;
 	}
-	if (init(&b, graph))
-		goto out;
 	for (int v = 0; v < graph->ranks; v++)
 		side[v] = v >= n_left;
+	/* Of two, either may be left. */
+	if (graph->ranks == 2)
+		return 0;
+	if (init(&b, graph))
+		goto out;
 	for (int i = 0; i < runs; i++) {
 		double cut;
 
