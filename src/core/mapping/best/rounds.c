@@ -191,11 +191,12 @@ int cpl_best_rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 		for (int c = 0; c < n; c++) {
 			chain[c].run = run_round;
 			chain[c].size = size;
-			chain[c].hot = c % 2 == 0;
+			/* Hosts as a whole are soon where they belong. */
+			chain[c].hot = c % 2 == 0 &&
+			               (n > 1 || b->single || !i);
 			chain[c].heat = n > 1 ? HEAT : HEAT_BRIEF;
 			chain[c].link_heat = link_heat[c];
-			chain[c].from_answer = (n > 1 ? c : i) % 2 &&
-			                       i >= SHORT_ROUNDS;
+			chain[c].from_answer = c % 2 && i >= SHORT_ROUNDS;
 			chain[c].seed = b->req->seed + (uint64_t)i * 100 +
 			                (uint64_t)c * 10;
 		}
