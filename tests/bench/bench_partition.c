@@ -160,8 +160,8 @@ static int compare(const char *text, const struct cpl_comm *graph, int size)
 
 	for (int i = 0; i < n_parts; i++)
 		slots[i] = size;
-	if (cpl_graph_partition(graph, slots, n_parts, 1, NULL, NULL, part,
-	                        &err))
+	if (cpl_graph_partition(graph, slots, n_parts, 1,
+	                        CPL_GRAPH_BISECT_RUNS, NULL, NULL, part, &err))
 		return 1;
 	seconds = cpu_seconds() - start;
 	own = cut(graph);

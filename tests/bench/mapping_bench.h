@@ -21,7 +21,7 @@ struct figures {
 };
 
 struct options {
-	const char *algorithm, *gmap, *folder;
+	const char *algorithm, *gmap, *kahip, *folder;
 	int64_t work;
 	double deadline;
 	bool scotch_time; /* the deadline of a case is what Scotch took */
@@ -41,6 +41,8 @@ struct cpl_comm *bench_comm(int ranks, struct cpl_error *err);
 /* A torus, or a dragonfly of twice the nodes. */
 struct cpl_network *bench_network(const char *what, int nodes,
                                   struct cpl_error *err);
+/* Is it "tree", with 4 nodes a switch and 8 switches a group? */
+bool bench_is_tree(const struct cpl_network *net);
 /* Nodes of the job: the first, or some of all. */
 void bench_hosts(const struct problem *p, int n_nodes, int *host, int n);
 
@@ -49,10 +51,10 @@ void bench_evaluate(const struct cpl_map_request *req, const int *rank_host,
 bool bench_mapper(const struct options *o, struct cpl_map_request *req,
                   const char *algorithm, struct figures *out);
 
-/* The better of gmap's strategies in each number, and the longest time of one
- * of them; false: none worked. */
-bool bench_gmap(const char *gmap, const struct cpl_map_request *req,
-                struct figures *out);
+/* The best of Scotch's strategies, and on a tree of KaHIP's, in each number, and the
+ * longest time of one of them; false: none worked. */
+bool bench_peers(const struct options *o, const struct cpl_map_request *req,
+                 struct figures *out);
 
 /* Measured matrices and placements. */
 int bench_folder(const struct options *o);

@@ -215,6 +215,18 @@ const struct problem bench_problem[] = {
         {"geometric part", "dragonfly", 1024, 1, true, true, geometric_any},
         {"pencils 16x32", "dragonfly", 512, 1, true, false, pencils_512},
         {"random", "dragonfly", 1024, 1, false, false, random_any},
+        {"stencil 16^3 x8", "tree", 4096, 8, true, false, stencil_4096},
+        {"geometric x8", "tree", 4096, 8, true, false, geometric_any},
+        {"halo-27 x8", "tree", 4096, 8, true, false, halo_4096},
+        {"5-point 64x64 x8", "tree", 4096, 8, true, false, plane_4096},
+        {"geometric x16", "tree", 4096, 16, true, false, geometric_any},
+        {"geometric x4", "tree", 1024, 4, true, false, geometric_any},
+        {"geometric", "tree", 512, 1, true, false, geometric_any},
+        {"random x8", "tree", 2048, 8, false, false, random_any},
+        {"random", "tree", 512, 1, false, false, random_any},
+        {"NAS CG x8", "tree", 4096, 8, false, false, npb_cg},
+        {"5-point 32x32 x4", "tree", 1024, 4, true, false, plane_1024},
+        {"halo-27 8x8x8", "tree", 512, 1, true, false, halo_512},
         {"groups 6-48 x64", "dragonfly", 8192, 64, true, false, groups_6},
         {"groups 6-48 x64", "8,4,4", 8192, 64, true, false, groups_6},
         {"groups 12-30 x64", "8,4,4", 8192, 64, true, false, groups_12},
@@ -260,7 +272,15 @@ struct cpl_network *bench_network(const char *what, int nodes,
 	char text[512];
 	int total = 1;
 
-	if (!strcmp(what, "dragonfly")) {
+	if (!strcmp(what, "tree")) {
+		snprintf(text, sizeof(text),
+		         "{\"format\":\"commplace-network\",\"version\":1,"
+		         "\"name\":\"tree\",\"type\":\"fattree\","
+		         "\"nodes_per_router\":1,\"levels\":["
+		         "{\"down\":4,\"up\":4},{\"down\":8,\"up\":8},"
+		         "{\"down\":%d,\"up\":%d}],\"nodes\":\"n[0-%d]\"}",
+		         nodes / 32, nodes / 32, nodes - 1);
+	} else if (!strcmp(what, "dragonfly")) {
 		total = 4 * 8 * 4;
 		snprintf(text, sizeof(text),
 		         "{\"format\":\"commplace-network\",\"version\":1,"
@@ -281,6 +301,11 @@ struct cpl_network *bench_network(const char *what, int nodes,
 		         what, total - 1);
 	}
 	return cpl_network_parse(text, strlen(text), "bench", err);
+}
+
+bool bench_is_tree(const struct cpl_network *net)
+{
+	return !strcmp(net->name, "tree");
 }
 
 /* Nodes of the job: the first, or some of all. */

@@ -431,8 +431,9 @@ END
 		. "largest link load of the placements, then those of `best` and their ratio to\n"
 		. "them.");
 	block('Against Scotch', 'scotch.txt',
-		"Scotch's gmap, the better of its strategies in each case, and `best`:\n"
-		. "`bench_mapping -g scotch_gmap`, or reproduce-mapping with BENCH and GMAP.");
+		"Scotch's gmap, the better of its strategies in each number, and `best` on one thread\n"
+		. "with as much processor time as gmap's slowest strategy took: `bench_mapping -g\n"
+		. "scotch_gmap -s -t 1`, or reproduce-mapping with BENCH and GMAP.");
 	block('Time', 'times.txt',
 		"`bench_times`, CPU seconds of one thread. The marks to meet:\n"
 		. "`greedyallc` on 4,096 tasks 0.3 s, `topoaware-1` on 1,024 0.3 s, `ptram` on\n"

@@ -600,6 +600,101 @@ static void test_links(void **state)
 	cpl_network_free(net);
 }
 
+/* 4 hosts a switch, 4 switches a group, 8 groups. */
+static struct cpl_network *tree(void)
+{
+	return parse_network(
+	        "{\"format\":\"commplace-network\",\"version\":1,"
+	        "\"name\":\"f\",\"type\":\"fattree\",\"nodes_per_router\":1,"
+	        "\"levels\":[{\"down\":4,\"up\":1},{\"down\":4,\"up\":1},"
+	        "{\"down\":8,\"up\":1}],\"nodes\":\"n[0-127]\"}");
+}
+
+static void test_hops_of_tree(void **state)
+{
+	const struct {
+		struct cpl_network *net;
+		int hosts;
+		bool is;
+	} row[] = {
+	        {tree(), 128, true},
+	        {tree(), 2, true},
+	        {torus(8, 1, 1, true), 8, false},
+	        {torus(4, 4, 4, true), 64, false},
+	        {wide_dragonfly(), 32, false},
+	        {wide_dragonfly(), 2, true}, /* of one router */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_comm *comm = stencil(4, 2, 1, 1);
+		struct job job;
+
+		print_message("row %zu\n", i);
+		set_up(&job, row[i].net, comm, row[i].hosts, 1);
+		assert_int_equal(cpl_map_hops_of_tree(&job.req), row[i].is);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+		cpl_network_free(row[i].net);
+	}
+}
+
+/* All ranks talk to all, the more the lower the level of the tree that they share when
+ * they are in their order, and then are numbered anew: no layout has fewer hop-bytes
+ * than that order. */
+static void test_planted_levels(void **state)
+{
+	static const struct {
+		int hosts, slots;
+		double seconds;
+	} row[] = {{128, 1, 0}, {128, 1, 60}, {64, 2, 0}, {64, 2, 60}, {32, 4, 60}};
+	static const double bytes[] = {1000, 100, 10, 1};
+	static struct cpl_comm_entry entry[128 * 128];
+	struct cpl_network *net = tree();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		int name[128], planted[128], rank_host[128];
+		int unit[] = {row[i].slots, 4 * row[i].slots, 16 * row[i].slots};
+		struct cpl_error err = {""};
+		struct cpl_tables tables;
+		struct cpl_comm *comm;
+		struct job job;
+		int64_t n = 0;
+
+		print_message("row %zu\n", i);
+		for (int r = 0; r < 128; r++)
+			name[r] = r;
+		cpl_random_shuffle(name, 128, 9, 1);
+		for (int a = 0; a < 128; a++) {
+			planted[name[a]] = a / row[i].slots;
+			for (int b = 0; b < 128; b++) {
+				int level = 0;
+
+				while (level < 3 && a / unit[level] != b / unit[level])
+					level++;
+				if (a != b)
+					entry[n++] = (struct cpl_comm_entry){
+					        name[a], name[b], bytes[level], 1};
+			}
+		}
+		comm = build(128, entry, n);
+		set_up(&job, net, comm, row[i].hosts, row[i].slots);
+		job.req.objective = CPL_OBJECTIVE_HOP_BYTES;
+		job.req.seconds = row[i].seconds;
+		job.req.work = WORK;
+		assert_int_equal(cpl_mapper_best.map(&job.req, rank_host, &err), 0);
+		check_counts(&job, rank_host);
+		assert_int_equal(cpl_tables_init(&tables, &job.req, &err), 0);
+		close_to(cpl_tables_hop_bytes(&tables, job.graph, rank_host),
+		         cpl_tables_hop_bytes(&tables, job.graph, planted));
+		cpl_tables_free(&tables);
+		cpl_comm_free(job.graph);
+		cpl_comm_free(comm);
+	}
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -614,6 +709,8 @@ int main(void)
 	        cmocka_unit_test(test_exact_tiles),
 	        cmocka_unit_test(test_any),
 	        cmocka_unit_test(test_links),
+	        cmocka_unit_test(test_hops_of_tree),
+	        cmocka_unit_test(test_planted_levels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,22 +74,32 @@ static void check_sizes(const int *part, int ranks, const int *slots,
 	assert_memory_equal(count, slots, (size_t)n_parts * sizeof(*slots));
 }
 
-static void test_heap(void **state)
+/* Items one by one, or all at once: the top is the largest key, ties to the lowest. */
+static void check_heap(bool at_once)
 {
 	double key[50] = {0};
 	struct cpl_heap heap;
 	int last = -1;
 
-	(void)state;
 	assert_int_equal(cpl_heap_init(&heap, 50, key, NULL), 0);
 	for (int i = 0; i < 50; i++) {
 		key[i] = (double)cpl_random_below(3, 1, (uint64_t)i, 10);
-		cpl_heap_push(&heap, i);
+		if (at_once)
+			cpl_heap_add(&heap, i);
+		else
+			cpl_heap_push(&heap, i);
 	}
+	if (at_once)
+		cpl_heap_order(&heap);
 	for (int i = 0; i < 50; i += 3) {
 		key[i] = (double)cpl_random_below(3, 2, (uint64_t)i, 10);
 		cpl_heap_update(&heap, i);
 	}
+	key[1] -= 20;
+	cpl_heap_lower(&heap, 1);
+	key[2] += 20;
+	cpl_heap_raise(&heap, 2);
+	assert_int_equal(heap.item[0], 2);
 	cpl_heap_remove(&heap, 7);
 	assert_false(cpl_heap_has(&heap, 7));
 	for (int n = 49; n; n--) {
@@ -103,6 +113,13 @@ static void test_heap(void **state)
 		cpl_heap_remove(&heap, top);
 	}
 	cpl_heap_free(&heap);
+}
+
+static void test_heap(void **state)
+{
+	(void)state;
+	check_heap(false);
+	check_heap(true);
 }
 
 static void test_bisect_sizes(void **state)
@@ -190,12 +207,12 @@ static void test_partition_sizes(void **state)
 		ranks++;
 		graph = random_graph(ranks, (int)(seed % 4), seed);
 		assert_int_equal(cpl_graph_partition(graph, slots, n_parts,
-		                                     seed, NULL, NULL, part,
+		                                     seed, 4, NULL, NULL, part,
 		                                     NULL),
 		                 0);
 		check_sizes(part, ranks, slots, n_parts);
 		assert_int_equal(cpl_graph_partition(graph, slots, n_parts,
-		                                     seed, NULL, NULL, again,
+		                                     seed, 4, NULL, NULL, again,
 		                                     NULL),
 		                 0);
 		assert_memory_equal(part, again, (size_t)ranks * sizeof(*part));
@@ -203,7 +220,8 @@ static void test_partition_sizes(void **state)
 	}
 }
 
-/* Cliques of four joined by light edges: each clique is one part. */
+/* Cliques of four joined by light edges: each clique is one part, in one run of each
+ * bisection as in four. */
 static void test_partition_cliques(void **state)
 {
 	struct cpl_comm_entry entry[1000];
@@ -226,14 +244,16 @@ static void test_partition_cliques(void **state)
 		        name[c * 4], name[(c * 4 + 4) % 128], 1, 1};
 	}
 	graph = symmetric(build(128, entry, n));
-	assert_int_equal(cpl_graph_partition(graph, slots, 32, 1, NULL, NULL,
-	                                     part, NULL),
-	                 0);
-	check_sizes(part, 128, slots, 32);
-	for (int c = 0; c < 32; c++)
-		for (int i = 1; i < 4; i++)
-			assert_int_equal(part[name[c * 4]],
-			                 part[name[c * 4 + i]]);
+	for (int runs = 1; runs <= 4; runs += 3) {
+		assert_int_equal(cpl_graph_partition(graph, slots, 32, 1, runs,
+		                                     NULL, NULL, part, NULL),
+		                 0);
+		check_sizes(part, 128, slots, 32);
+		for (int c = 0; c < 32; c++)
+			for (int i = 1; i < 4; i++)
+				assert_int_equal(part[name[c * 4]],
+				                 part[name[c * 4 + i]]);
+	}
 	cpl_comm_free(graph);
 }
 
@@ -258,7 +278,7 @@ static void test_partition_when_time_is_over(void **state)
 	for (int calls = 0; calls < 20; calls++) {
 		int left = calls;
 
-		assert_int_equal(cpl_graph_partition(graph, slots, 8, 1,
+		assert_int_equal(cpl_graph_partition(graph, slots, 8, 1, 4,
 		                                     after_calls, &left, part,
 		                                     NULL),
 		                 0);

@@ -20,6 +20,7 @@ enum cpl_random_stream {
 	CPL_STREAM_TRAFFIC = 5,
 	/* Of a mapping's seed. */
 	CPL_STREAM_BEST_SWAPS = 0,
+	CPL_STREAM_BEST_THREES = 2000,
 	CPL_STREAM_BISECT_LEVEL = 0,     /* + level */
 	CPL_STREAM_BISECT_START = 1000,
 	CPL_STREAM_MAPPER_ROUND = 0,     /* + round */

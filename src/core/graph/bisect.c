@@ -42,6 +42,7 @@ struct bisect {
 	int *moved;              /* [ranks] */
 	int *mark;               /* [ranks] all -1 between uses */
 	unsigned char *kept;     /* [ranks] best halves so far */
+	unsigned char *grown;    /* [ranks] vertices that halves were grown from */
 };
 
 static bool expired(const struct bisect *b)
@@ -192,10 +193,15 @@ static void flip(struct bisect *b, struct bisect_level *l, int v, int64_t *left)
 		if (u == v)
 			continue;
 		/* The edge was inside for u on the side that v left. */
-		b->gain[u] +=
-		        l->side[u] == side ? 2 * l->bytes[e] : -2 * l->bytes[e];
-		if (cpl_heap_has(&b->heap[l->side[u]], u))
-			cpl_heap_update(&b->heap[l->side[u]], u);
+		if (l->side[u] == side) {
+			b->gain[u] += 2 * l->bytes[e];
+			if (cpl_heap_has(&b->heap[side], u))
+				cpl_heap_raise(&b->heap[side], u);
+		} else {
+			b->gain[u] -= 2 * l->bytes[e];
+			if (cpl_heap_has(&b->heap[!side], u))
+				cpl_heap_lower(&b->heap[!side], u);
+		}
 	}
 }
 
@@ -257,10 +263,12 @@ static bool pass(struct bisect *b, struct bisect_level *l, int64_t tolerance)
 	cpl_heap_clear(&b->heap[0]);
 	cpl_heap_clear(&b->heap[1]);
 	for (int v = 0; v < l->n; v++) {
-		cpl_heap_push(&b->heap[l->side[v]], v);
+		cpl_heap_add(&b->heap[l->side[v]], v);
 		if (b->gain[v] > scale || -b->gain[v] > scale)
 			scale = b->gain[v] > 0 ? b->gain[v] : -b->gain[v];
 	}
+	cpl_heap_order(&b->heap[0]);
+	cpl_heap_order(&b->heap[1]);
 	while (n_moved - n_best < STALL) {
 		int side = pick_side(b, l, left, slack), v;
 		int64_t off_now;
@@ -308,7 +316,8 @@ static void grow(struct bisect *b, struct bisect_level *l, int start)
 	cpl_heap_clear(&b->heap[0]);
 	cpl_heap_clear(heap);
 	for (int v = 0; v < l->n; v++)
-		cpl_heap_push(heap, v);
+		cpl_heap_add(heap, v);
+	cpl_heap_order(heap);
 	while (left < b->n_left && heap->n) {
 		int v = left ? heap->item[0] : start;
 
@@ -323,21 +332,31 @@ static void start_halves(struct bisect *b)
 {
 	struct bisect_level *l = &b->level[b->n_levels - 1];
 	double least = 0;
+	bool any = false;
 
+	/* Coarser graphs are others in each run. */
+	if (b->n_levels > 1)
+		memset(b->grown, 0, (size_t)l->n);
 	for (int i = 0; i < GROW_STARTS; i++) {
+		int start = (int)cpl_random_below(
+		        b->seed, CPL_STREAM_BISECT_START, (uint64_t)i,
+		        (uint64_t)l->n);
 		double cut;
 
-		grow(b, l,
-		     (int)cpl_random_below(b->seed, CPL_STREAM_BISECT_START,
-		                           (uint64_t)i, (uint64_t)l->n));
+		if (b->grown[start])
+			continue;
+		b->grown[start] = 1;
+		grow(b, l, start);
 		refine(b, l, b->n_levels - 1);
 		cut = cut_of(l);
-		if (i && cut >= least)
+		if (any && cut >= least)
 			continue;
+		any = true;
 		least = cut;
 		memcpy(b->kept, l->side, (size_t)l->n);
 	}
-	memcpy(l->side, b->kept, (size_t)l->n);
+	if (any)
+		memcpy(l->side, b->kept, (size_t)l->n);
 }
 
 /* Compute the halves in the finest level's side[]. 1: time is out, and they are
@@ -382,6 +401,7 @@ static int init(struct bisect *b, const struct cpl_comm *graph)
 	b->moved = cpl_arena_take(arena, n, sizeof(*b->moved));
 	b->mark = cpl_arena_take(arena, n, sizeof(*b->mark));
 	b->kept = cpl_arena_take(arena, n, 1);
+	b->grown = cpl_arena_take(arena, n, 1);
 	if (arena->failed || cpl_heap_init(&b->heap[0], n, b->gain, NULL) ||
 	    cpl_heap_init(&b->heap[1], n, b->gain, NULL))
 		return -1;
@@ -409,10 +429,13 @@ int cpl_graph_bisect(const struct cpl_comm *graph, int n_left, uint64_t seed,
 		memset(side, n_left <= 0, (size_t)graph->ranks);
 		return 0;
 	}
-	if (init(&b, graph))
-		goto out;
 	for (int v = 0; v < graph->ranks; v++)
 		side[v] = v >= n_left;
+	/* Of two, either may be left. */
+	if (graph->ranks == 2)
+		return 0;
+	if (init(&b, graph))
+		goto out;
 	for (int i = 0; i < runs; i++) {
 		double cut;
 

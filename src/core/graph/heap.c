@@ -49,7 +49,7 @@ void cpl_heap_raise(struct cpl_heap *h, int item)
 	put_item(h, at, item);
 }
 
-static void sink(struct cpl_heap *h, int item)
+void cpl_heap_lower(struct cpl_heap *h, int item)
 {
 	int at = h->at[item];
 
@@ -67,9 +67,20 @@ static void sink(struct cpl_heap *h, int item)
 	put_item(h, at, item);
 }
 
-void cpl_heap_push(struct cpl_heap *heap, int item)
+void cpl_heap_add(struct cpl_heap *heap, int item)
 {
 	put_item(heap, heap->n++, item);
+}
+
+void cpl_heap_order(struct cpl_heap *heap)
+{
+	for (int at = heap->n / 2 - 1; at >= 0; at--)
+		cpl_heap_lower(heap, heap->item[at]);
+}
+
+void cpl_heap_push(struct cpl_heap *heap, int item)
+{
+	cpl_heap_add(heap, item);
 	cpl_heap_raise(heap, item);
 }
 
@@ -86,8 +97,11 @@ void cpl_heap_remove(struct cpl_heap *heap, int item)
 
 void cpl_heap_update(struct cpl_heap *heap, int item)
 {
+	int at = heap->at[item];
+
 	cpl_heap_raise(heap, item);
-	sink(heap, item);
+	if (heap->at[item] == at)
+		cpl_heap_lower(heap, item);
 }
 
 void cpl_heap_clear(struct cpl_heap *heap)

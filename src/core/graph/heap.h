@@ -31,8 +31,13 @@ static inline bool cpl_heap_has(const struct cpl_heap *heap, int item)
 void cpl_heap_push(struct cpl_heap *heap, int item);
 void cpl_heap_remove(struct cpl_heap *heap, int item);
 void cpl_heap_update(struct cpl_heap *heap, int item);
-/* The same where the key has grown. */
+/* The same where the key has grown, or fallen. */
 void cpl_heap_raise(struct cpl_heap *heap, int item);
+void cpl_heap_lower(struct cpl_heap *heap, int item);
+/* Many items at once: each is added without order, O(1), then all are put in order,
+ * O(n). */
+void cpl_heap_add(struct cpl_heap *heap, int item);
+void cpl_heap_order(struct cpl_heap *heap);
 /* Take all items out. O(n). */
 void cpl_heap_clear(struct cpl_heap *heap);
 

@@ -182,13 +182,14 @@ out:
 }
 
 int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
-                        int n_parts, uint64_t seed, bool (*is_over)(void *arg),
-                        void *arg, int *part, struct cpl_error *err)
+                        int n_parts, uint64_t seed, int runs,
+                        bool (*is_over)(void *arg), void *arg, int *part,
+                        struct cpl_error *err)
 {
 	struct cpl_halving how = {.n = n_parts,
 	                          .seed = seed,
 	                          .seed_by_target = true,
-	                          .runs = CPL_GRAPH_BISECT_RUNS,
+	                          .runs = runs,
 	                          .expired = is_over,
 	                          .expired_arg = arg};
 	struct cpl_arena arena = {0};

@@ -49,10 +49,11 @@ int cpl_graph_halve(const struct cpl_comm *graph, const struct cpl_halving *how,
 /* n_parts parts of slots[i] ranks (0 or more, in all the ranks) with heavy
  * traffic inside: part[rank]. By recursive bisection, so that neighbouring part
  * numbers talk more than far ones, then swaps that lower the cut. Otherwise as
- * above. O(entries * log(ranks) * log(n_parts)). */
+ * above. O(runs * entries * log(ranks) * log(n_parts)). */
 int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
-                        int n_parts, uint64_t seed, bool (*expired)(void *arg),
-                        void *expired_arg, int *part, struct cpl_error *err);
+                        int n_parts, uint64_t seed, int runs,
+                        bool (*expired)(void *arg), void *expired_arg,
+                        int *part, struct cpl_error *err);
 
 /* Traffic between ranks of different parts, both ways. O(entries). */
 double cpl_graph_cut(const struct cpl_comm *graph, const int *part);

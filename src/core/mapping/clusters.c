@@ -28,8 +28,8 @@ static int gather(struct cpl_clusters *t, struct cpl_error *err)
 	if (!part)
 		return cpl_fail_memory(err);
 	rc = cpl_graph_partition(graph, t->size, t->n, t->req->seed,
-	                         t->req->expired, t->req->expired_arg, part,
-	                         err);
+	                         CPL_GRAPH_BISECT_RUNS, t->req->expired,
+	                         t->req->expired_arg, part, err);
 	if (!rc && cpl_graph_cut(graph, part) <
 	                   cpl_graph_cut(graph, t->cluster_of))
 		memcpy(t->cluster_of, part, (size_t)ranks * sizeof(*part));

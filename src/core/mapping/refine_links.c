@@ -11,7 +11,7 @@
 #define HOT 0.9
 /* The price of a relative change of hop-bytes, in relative changes of the sum
  * of powers; objectives other than the largest congestion ask the second. */
-#define PRICE 30.0
+#define PRICE 20.0
 #define PRICE_HOP_BYTES 1e4
 /* Hop-bytes may grow by this share while the search is hot. */
 #define GROWTH 0.025

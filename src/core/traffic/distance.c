@@ -108,6 +108,21 @@ static void product_row(const struct cpl_distance *d, int leaf, float *row)
 	}
 }
 
+/* Rows that are there have the same hops the other way. */
+static void routed_row(const struct cpl_distance *d, int leaf, float *row)
+{
+	for (int i = 0; i < d->n_leaves; i++) {
+		int at = i % d->n_rows;
+
+		row[i] = i != leaf && d->row_of[at] == i
+		                 ? d->row[(size_t)at * (size_t)d->n_leaves +
+		                          (size_t)leaf]
+		                 : (float)cpl_station_hops(d->net, d->routing,
+		                                           d->router[leaf],
+		                                           d->router[i]);
+	}
+}
+
 const float *cpl_distance_row(struct cpl_distance *d, int leaf)
 {
 	int at = leaf % d->n_rows;
@@ -120,10 +135,7 @@ const float *cpl_distance_row(struct cpl_distance *d, int leaf)
 	if (d->n_dims)
 		product_row(d, leaf, row);
 	else
-		for (size_t i = 0; i < n; i++)
-			row[i] = (float)cpl_station_hops(d->net, d->routing,
-			                                 d->router[leaf],
-			                                 d->router[i]);
+		routed_row(d, leaf, row);
 	return row;
 }
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <math.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "mapping/best/chain.h"
 
@@ -9,9 +12,13 @@
  * of it. */
 #define WAYS (4 << 20)
 #define WAYS_A_SECOND 1e6
-/* Bisection begins before this share of the time if it is not the only
- * start. */
-#define BISECTION 0.15
+/* The share of a known time for bisections: where ranks share hosts or the network
+ * is a tree, elsewhere, and where the ranks are a grid that has been laid. */
+#define BISECTION 0.5
+#define BISECTION_FLAT 0.2
+#define BISECTION_GRID 0.25
+/* So many threes of hosts tell a tree. */
+#define THREES 256
 
 static int start_linear(struct cpl_best_chain *chain)
 {
@@ -62,13 +69,55 @@ static int make_bundles(struct cpl_best *b, struct cpl_error *err)
 	return 0;
 }
 
-/* Is there time for a bisection? */
-static bool bisects(const struct cpl_best *b)
+bool cpl_map_hops_of_tree(const struct cpl_map_request *req)
 {
-	double seconds = b->req->seconds;
+	const struct cpl_network *net = req->net;
 
-	return !b->single || seconds <= 0 ||
-	       cpl_best_gather_cost(b->req) <= BISECTION * seconds * 1e9;
+	for (uint64_t i = 0; i < THREES; i++) {
+		int at[3];
+		double hops[3];
+
+		for (uint64_t k = 0; k < 3; k++)
+			at[k] = cpl_network_station(
+			        net, req->host[cpl_random_below(
+			                     req->seed, CPL_STREAM_BEST_THREES, 3 * i + k,
+			                     (uint64_t)req->n_hosts)]);
+		for (int k = 0; k < 3; k++)
+			hops[k] = cpl_station_hops(net, req->routing, at[k],
+			                           at[(k + 1) % 3]);
+		for (int k = 0; k < 3; k++)
+			if (hops[k] > fmax(hops[(k + 1) % 3], hops[(k + 2) % 3]))
+				return false;
+	}
+	return true;
+}
+
+/* The runs of each bisection that there is time for, or 0. */
+static int bisection_runs(const struct cpl_best *b)
+{
+	double ns = cpl_best_gather_cost(b->req) / CPL_GRAPH_BISECT_RUNS;
+	double share = BISECTION, runs;
+
+	if (b->req->seconds <= 0)
+		return CPL_GRAPH_BISECT_RUNS;
+	if (b->low.hop_bytes < b->first_hop_bytes)
+		share = BISECTION_GRID;
+	else if (b->single && !b->tree)
+		share = BISECTION_FLAT;
+	runs = share * b->req->seconds * 1e9 / ns;
+	return runs < CPL_GRAPH_BISECT_RUNS ? (int)runs : CPL_GRAPH_BISECT_RUNS;
+}
+
+/* Ranks that a start put on one host are a group where that cuts less. */
+static void take_groups(struct cpl_best *b)
+{
+	const struct cpl_comm *graph = b->req->graph;
+
+	if (!b->kind && !b->single &&
+	    cpl_graph_cut(graph, b->low.rank_host) <
+	            cpl_graph_cut(graph, b->groups))
+		memcpy(b->groups, b->low.rank_host,
+		       (size_t)graph->ranks * sizeof(*b->groups));
 }
 
 static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
@@ -97,9 +146,14 @@ static int starts(struct cpl_best *b, struct cpl_best_chain *chain,
 		return -1;
 	if (cpl_best_perfect(b) || cpl_map_expired(b->req))
 		return 0;
-	/* The quick one is first, since time may be over before the next. */
-	if (cpl_best_run_start(b, chain, cpl_best_start_greedy, err) ||
-	    (bisects(b) &&
+	take_groups(b);
+	b->tree = cpl_map_hops_of_tree(b->req);
+	b->bisections = bisection_runs(b);
+	/* The quick one is first, since time may be over before the next; in a tree,
+	 * halves of little time do without it. */
+	if (((b->req->seconds <= 0 || !b->bisections || !b->tree) &&
+	     cpl_best_run_start(b, chain, cpl_best_start_greedy, err)) ||
+	    (b->bisections &&
 	     cpl_best_run_start(b, chain, cpl_best_start_bisection, err)))
 		return -1;
 	if (cpl_map_expired(b->req))

@@ -6,6 +6,8 @@
 #ifndef CPL_MAPPING_BEST_BEST_H
 #define CPL_MAPPING_BEST_BEST_H
 
+#include <math.h>
+
 #include "base/random.h"
 #include "graph/members.h"
 #include "mapping/bundles.h"
@@ -88,7 +90,7 @@ int cpl_map_anneal(const struct cpl_map_request *req,
                    struct cpl_error *err);
 
 /* Whether layout a is better than b by the objective; for max-congestion by the
- * product with the squared hop-bytes, so that a little less on the one link
+ * product with hop-bytes to the power of 1.5, so that a little less on the one link
  * that has most is not bought with much more on all others. */
 static inline bool cpl_best_better(enum cpl_objective objective,
                                    const struct cpl_metrics *a,
@@ -96,8 +98,8 @@ static inline bool cpl_best_better(enum cpl_objective objective,
                                    const struct cpl_metrics *b,
                                    double b_hop_bytes)
 {
-	double x = a->max_congestion * a_hop_bytes * a_hop_bytes;
-	double y = b->max_congestion * b_hop_bytes * b_hop_bytes;
+	double x = a->max_congestion * a_hop_bytes * sqrt(a_hop_bytes);
+	double y = b->max_congestion * b_hop_bytes * sqrt(b_hop_bytes);
 
 	if (objective == CPL_OBJECTIVE_MAX &&
 	    (x < y * (1 - 1e-9) || y < x * (1 - 1e-9)))
@@ -187,6 +189,12 @@ void cpl_map_hosts_along(const struct cpl_map_request *req,
  * (memory), in O(ranks log ranks * log hosts). */
 int cpl_map_nest(const struct cpl_map_request *req, const struct cpl_grid *grid,
                  int *rank_host, struct cpl_error *err);
+
+/* Whether the hops between the hosts are those of a tree: of three hosts no two are
+ * farther apart than the farther one of them is from the third. Only some threes are
+ * looked at, drawn by the seed, so that a large network may pass for one that is one
+ * but for few hosts. O(1). */
+bool cpl_map_hops_of_tree(const struct cpl_map_request *req);
 
 /* Packs groups of ranks that have little to do with the others into hosts,
  * whole as long as there is room (pack.c). Returns 1; 0 where there are no such

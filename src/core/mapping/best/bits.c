@@ -10,7 +10,7 @@
 #define PRICE_MODEL 1.0
 /* A first layout worse than the best so far by this factor shows that ranks
  * have no order of this kind. */
-#define PROMISING 1.5
+#define PROMISING 1.25
 #define GAIN 1e-9
 
 struct bits {

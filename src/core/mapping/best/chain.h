@@ -26,6 +26,7 @@ struct cpl_best {
 	/* Hosts of one kind may exchange all their ranks; NULL: all may. */
 	const int *kind;
 	bool single;              /* one rank on each host */
+	bool tree;                /* hops are those of a tree */
 	/* The better of the default order and the order by switches. */
 	struct cpl_metrics first;
 	double first_hop_bytes;
@@ -36,6 +37,7 @@ struct cpl_best {
 	 * are made, which needs hosts of one size. */
 	int *groups; /* [ranks] */
 	bool grouped;
+	int bisections; /* runs of each of them */
 	/* The start of least hop-bytes, with its hosts only exchanged as a
 	 * whole ever since: single exchanges blur what belongs together. */
 	struct cpl_best_layout base;
@@ -55,6 +57,7 @@ struct cpl_best_chain {
 	int64_t size;
 	uint64_t seed;
 	bool hot; /* false: it searches around what there is */
+	double heat; /* where it is hot */
 	double link_heat;
 	bool from_answer; /* its search on links begins at the best layout */
 	const struct cpl_best_mapper *mapper; /* of a start */

@@ -11,6 +11,9 @@
 /* Rounds of few chains that come before those of all. */
 #define SHORT_ROUNDS 3
 #define FEW 2
+/* With a known time, rounds of fewer evaluations for each rank are of one chain, which
+ * does not forget what it starts from. */
+#define BRIEF 1024
 /* Jobs of more ranks need long chains, so they always have few. */
 #define MANY_RANKS 1024
 /* A round is so many times as long as the one before. */
@@ -25,7 +28,7 @@
 #define IMAGES_ROUND 4
 /* The share of the work that goes to links: where they are the objective, and
  * where they come second. */
-#define LINKS 0.3
+#define LINKS 0.4
 #define LINKS_SECOND 0.15
 /* The same where bundles stand for links, since their evaluations tell more. */
 #define LINKS_ALIKE 0.7
@@ -34,6 +37,7 @@
 /* Temperatures at the start; hot searches forget what they start from. */
 #define HEAT 2.0
 #define WARM 0.3
+#define HEAT_BRIEF 0.25
 #define COOL 0.1
 /* With a known time, a round is stretched to this share of what is left when
  * the next one would not fit. */
@@ -89,7 +93,7 @@ static int run_round(struct cpl_best_chain *chain)
 	double share = alike ? LINKS_ALIKE : max ? LINKS : LINKS_SECOND;
 	int64_t links = (int64_t)(share * (double)chain->size);
 	int64_t rest = chain->size - links;
-	double heat = b->single ? chain->hot ? HEAT : WARM : COOL;
+	double heat = b->single ? chain->hot ? chain->heat : WARM : COOL;
 
 	memcpy(chain->trial, chain->low.rank_host, bytes);
 	if (!b->single && chain->hot) {
@@ -134,6 +138,17 @@ static int64_t next_size(const struct cpl_best *b, int64_t last, int64_t left,
 	return size > longest ? longest : size;
 }
 
+/* The chains of the round after one of `last` evaluations. */
+static int n_chains(const struct cpl_best *b, int round, int64_t last)
+{
+	int64_t ranks = b->req->comm->ranks;
+
+	if (b->req->seconds > 0 && GROWTH * last < BRIEF * ranks)
+		return 1;
+	return ranks > MANY_RANKS || round < SHORT_ROUNDS ? FEW
+	                                                  : CPL_BEST_CHAINS;
+}
+
 /* Does what comes between rounds, with about `size` evaluations. */
 static int between(struct cpl_best *b, struct cpl_best_chain *chain, int round,
                    int64_t size, int64_t *left, struct cpl_error *err)
@@ -157,26 +172,29 @@ int cpl_best_rounds(struct cpl_best *b, struct cpl_best_chain *chain,
                     double until, struct cpl_error *err)
 {
 	static const double link_heat[CPL_BEST_CHAINS] = {0.5, 0.5, 4, 32};
-	bool few = b->req->comm->ranks > MANY_RANKS;
 	int64_t left = b->req->work, size = 0;
-	double took = 0;
+	double took = 0; /* by each chain */
+	int n;
 
 	for (int i = 0; left > 0; i++) {
-		int n = few || i < SHORT_ROUNDS ? FEW : CPL_BEST_CHAINS;
 		double start;
 
 		if (cpl_map_expired(b->req) || cpl_best_perfect(b))
 			return 0;
 		if (between(b, chain, i, 4 * size, &left, err))
 			return -1;
-		size = next_size(b, size, left, n, took, until);
+		n = n_chains(b, i, size);
+		size = next_size(b, size, left, n, took * n, until);
 		if (size < 1)
 			return 0;
 		start = cpl_clock();
 		for (int c = 0; c < n; c++) {
 			chain[c].run = run_round;
 			chain[c].size = size;
-			chain[c].hot = c % 2 == 0;
+			/* Hosts as a whole are soon where they belong. */
+			chain[c].hot = c % 2 == 0 &&
+			               (n > 1 || b->single || !i);
+			chain[c].heat = n > 1 ? HEAT : HEAT_BRIEF;
 			chain[c].link_heat = link_heat[c];
 			chain[c].from_answer = c % 2 && i >= SHORT_ROUNDS;
 			chain[c].seed = b->req->seed + (uint64_t)i * 100 +
@@ -185,10 +203,7 @@ int cpl_best_rounds(struct cpl_best *b, struct cpl_best_chain *chain,
 		if (cpl_best_run_all(b, chain, n, err))
 			return -1;
 		left -= size * n;
-		/* The first rounds have fewer chains and take less time. */
-		took = cpl_clock() - start;
-		if (!few && i + 1 == SHORT_ROUNDS)
-			took *= (double)CPL_BEST_CHAINS / FEW;
+		took = (cpl_clock() - start) / n;
 	}
 	return 0;
 }

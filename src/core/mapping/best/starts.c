@@ -10,8 +10,8 @@
 /* With more hosts greedyallc takes too long. */
 #define GREEDY_HOSTS 8192
 /* Bisection ends at this share of a known time where it is only one start of
- * several; where ranks share hosts, its groups are needed. */
-#define BISECTION 0.25
+ * several; where ranks share hosts, its groups are needed, and trees are its own. */
+#define BISECTION 0.5
 
 struct start_box {
 	const struct cpl_product *torus;
@@ -98,10 +98,11 @@ int cpl_best_start_bisection(struct cpl_best_chain *chain)
 		order_hosts(&box, order, hosts, scratch);
 	for (int i = 0; i < hosts; i++)
 		slots[i] = req->slots[order[i]];
-	if (chain->best->single && req->seconds > 0)
+	if (chain->best->single && !chain->best->tree && req->seconds > 0)
 		limit.until = cpl_clock() + BISECTION * req->seconds;
-	rc = cpl_graph_partition(graph, slots, hosts, req->seed, is_past,
-	                         &limit, part, &chain->err);
+	rc = cpl_graph_partition(graph, slots, hosts, req->seed,
+	                         chain->best->bisections, is_past, &limit, part,
+	                         &chain->err);
 	if (rc)
 		goto out;
 	if (!chain->best->kind &&
