@@ -3,6 +3,7 @@
 #include "signature/phases/phases.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,22 +16,11 @@
 #define SAME_COMPUTE 1e-4 /* seconds */
 #define LEAST_ROUNDS 2    /* of a run, to be a phase */
 
-/* This is a phase while ranks are brought together. */
-struct candidate {
-	uint64_t functions;
-	double weight; /* of the rank that had it first */
-	int parent;
-	int rank; /* the last one that has it */
-	double time;
-	int phase; /* in the result; or that of the candidate it goes to */
-	bool own;
-};
-
 struct finding {
 	const struct cpl_run_events *events;
 	const struct cpl_phase_options *o;
 	struct phase_rank_segments *ranks; /* [events->n] */
-	struct candidate *candidate;       /* 0: rest */
+	struct phase_candidate *candidate;       /* 0: rest */
 	int n;
 	int with_events;
 	struct cpl_error *err;
@@ -67,6 +57,8 @@ static int add_segment(struct phase_rank_segments *s, int parent, double rounds,
 	        .same = s->n,
 	        .phase = -1,
 	        .rounds = rounds,
+	        .own_rounds = rounds,
+	        .from = INFINITY,
 	        .next = -1,
 	};
 	return s->n++;
@@ -227,10 +219,23 @@ static int loop_segment(struct finding *f, const struct cpl_run_rank *rank,
 	return o->segment[t];
 }
 
+/* This returns the seconds of node i with all that is in it. */
+static double seconds_of(const struct cpl_run_rank *rank, int64_t i)
+{
+	double seconds = 0;
+
+	for (int64_t k = i; k < i + rank->node[i].size; k++)
+		if (rank->node[k].kind >= 0)
+			seconds += rank->node[k].compute +
+			           rank->node[k].duration;
+	return seconds;
+}
+
 static int split_outside(struct finding *f, const struct cpl_run_rank *rank,
                          const uint64_t *shape, struct phase_rank_segments *s,
                          const struct outside *o)
 {
+	double now = 0;
 	int run = -1;
 
 	for (int t = 0; t < o->n; t++) {
@@ -248,6 +253,9 @@ static int split_outside(struct finding *f, const struct cpl_run_rank *rank,
 		if (in < 0)
 			return -1;
 		run = owner >= 0 ? -1 : in;
+		s->segment[in].from = fmin(s->segment[in].from, now);
+		now += seconds_of(rank, i);
+		s->segment[in].to = now;
 		if (owner < 0) {
 			add_event(rank, shape, s, i, in);
 			continue;
@@ -291,6 +299,15 @@ static int split_all(struct finding *f, const struct cpl_run_rank *rank,
 			goto out;
 	}
 	rc = split_outside(f, rank, shape, s, &o);
+	/* What is in a loop is where that is. */
+	for (int g = 1; g < s->n && !rc; g++)
+		if (s->segment[g].parent > 0) {
+			const struct phase_segment *around =
+			        &s->segment[s->segment[g].parent];
+
+			s->segment[g].from = around->from;
+			s->segment[g].to = around->to;
+		}
 out:
 	free(top);
 	free(owner);
@@ -416,7 +433,7 @@ static int align(struct finding *f, int rank)
 				                   sizeof(*f->candidate),
 				                   f->err))
 					return -1;
-				f->candidate[f->n++] = (struct candidate){
+				f->candidate[f->n++] = (struct phase_candidate){
 				        .functions = g->functions,
 				        .weight = g->rounds,
 				        .parent = -1 - g->parent,
@@ -465,7 +482,8 @@ static double least_outside(const struct finding *f, double most)
 	if (!time)
 		return cpl_fail_memory(f->err);
 	for (int c = 1; c < f->n; c++)
-		if (!f->candidate[c].parent)
+		if (!f->candidate[c].parent &&
+		    f->candidate[c].kind == CPL_PHASE_REPEATS)
 			time[n++] = f->candidate[c].time;
 	qsort(time, (size_t)n, sizeof(*time), cpl_by_double);
 	for (int i = 0; i < n && least > time[i]; i++) {
@@ -477,9 +495,14 @@ static double least_outside(const struct finding *f, double most)
 	return least;
 }
 
+/* What goes to no phase goes to one of these; the last three of them. */
+struct others {
+	int of[CPL_PHASE_REST + 1];
+};
+
 /* This numbers the candidates that matter in the order of the run; the others go to
- * what is around them. Candidate 0 becomes the last. It returns how many there are,
- * or -1. */
+ * what is around them, and what is in nothing to one of the last phases. It returns
+ * how many there are without these, or -1. */
 static int number(struct finding *f, double time)
 {
 	double least = f->o->relevant * time * f->with_events;
@@ -489,7 +512,7 @@ static int number(struct finding *f, double time)
 	/* Inner candidates come after the outer ones, except in rare cases of ranks
 	 * that differ. */
 	for (int c = f->n - 1; c > 0; c--) {
-		struct candidate *of = &f->candidate[c];
+		struct phase_candidate *of = &f->candidate[c];
 
 		of->phase = of->time > 0 && of->time >= least ? 0 : -1;
 		if (of->phase < 0 && of->parent && of->parent < c)
@@ -499,9 +522,9 @@ static int number(struct finding *f, double time)
 	if (outside < 0)
 		return -1;
 	for (int c = 1; c < f->n; c++) {
-		struct candidate *of = &f->candidate[c];
+		struct phase_candidate *of = &f->candidate[c];
 
-		if (!of->parent)
+		if (!of->parent && of->kind == CPL_PHASE_REPEATS)
 			of->phase = of->time > 0 && of->time >= outside ? 0
 			                                                : -1;
 	}
@@ -510,30 +533,42 @@ static int number(struct finding *f, double time)
 			f->candidate[c].phase = n++;
 			f->candidate[c].own = true;
 		}
-	f->candidate[0].phase = n;
-	for (int c = 1; c < f->n; c++) {
-		struct candidate *of = &f->candidate[c];
-
-		if (of->phase < 0)
-			of->phase = of->parent < c
-			                    ? f->candidate[of->parent].phase
-			                    : n;
-	}
-	return n + 1;
+	return n;
 }
 
-static void add_up(struct finding *f, struct cpl_phases *p, int i)
+/* A candidate that is left out goes to the one around it, if any. */
+static void leave_out(struct finding *f, const struct others *others)
+{
+	static const enum cpl_phase_kind last[] = {
+	        [CPL_PHASE_REPEATS] = CPL_PHASE_REST,
+	        [CPL_PHASE_START_LOOP] = CPL_PHASE_START,
+	        [CPL_PHASE_END_LOOP] = CPL_PHASE_END,
+	};
+
+	for (int c = 1; c < f->n; c++) {
+		struct phase_candidate *of = &f->candidate[c];
+
+		if (of->phase < 0 && of->parent && of->parent < c)
+			of->phase = f->candidate[of->parent].phase;
+		else if (of->phase < 0)
+			of->phase = others->of[last[of->kind]];
+	}
+}
+
+static void add_up(struct finding *f, struct cpl_phases *p, int i,
+                   const struct others *others)
 {
 	const struct cpl_run_rank *rank = &f->events->rank[i];
 	struct phase_rank_segments *s = &f->ranks[i];
+	struct cpl_phase_rank *rest = &p->phase[p->n - 1].rank[i];
 
 	for (int g = 0; g < s->n; g++) {
 		struct phase_segment *of = &s->segment[g];
-		const struct candidate *c = &f->candidate[of->phase];
+		const struct phase_candidate *c = &f->candidate[of->phase];
 
-		of->phase = c->phase;
-		if (c->own && of->own)
+		if (of->phase && c->own && of->own)
 			p->phase[c->phase].rank[i].rounds = of->rounds;
+		of->phase = of->phase ? c->phase : others->of[of->place];
 	}
 	for (int64_t k = 0; k < rank->n_nodes; k++)
 		if (rank->node[k].kind >= 0) {
@@ -543,43 +578,127 @@ static void add_up(struct finding *f, struct cpl_phases *p, int i)
 			sum->compute += rank->node[k].compute;
 			sum->communication += rank->node[k].duration;
 		}
-	p->phase[p->n - 1].rank[i].rounds = 1;
+	for (int64_t k = 0; k < rank->n_unordered; k++) {
+		rest->compute += rank->unordered[k].compute;
+		rest->communication += rank->unordered[k].duration;
+	}
+	for (int k = CPL_PHASE_START; k <= CPL_PHASE_REST; k++)
+		p->phase[others->of[k]].rank[i].rounds = 1;
 }
 
-/* This sets weights and means; what no phase has goes to the rest. */
-static void sum_phases(struct finding *f, struct cpl_phases *p, double *rounds)
+/* This gives seconds of computation and communication to a phase, of all its
+ * executions. */
+static void add_to(struct cpl_found_phase *phase, double compute,
+                   double communication)
 {
-	struct cpl_found_phase *rest = &p->phase[p->n - 1];
-	double mpi = 0;
+	phase->compute += fmax(0, compute) / phase->weight;
+	phase->communication += fmax(0, communication) / phase->weight;
+}
+
+/* This sets weights and means; what no event tells of goes to phase `silent`. */
+static void sum_phases(struct finding *f, struct cpl_phases *p, int silent,
+                       double *rounds)
+{
+	double mpi = 0, compute, communication;
 
 	for (int i = 0; i < f->events->n; i++)
 		mpi += f->events->rank[i].mpi_time / f->events->n;
-	rest->weight = 1;
-	rest->communication = mpi;
-	rest->compute = p->time - mpi;
-	for (int k = 0; k < p->n - 1; k++) {
+	compute = p->time - mpi;
+	communication = mpi;
+	for (int k = 0; k < p->n; k++) {
 		struct cpl_found_phase *phase = &p->phase[k];
-		double compute = 0, communication = 0;
+		double in[2] = {0, 0};
 		int n = 0;
 
 		for (int i = 0; i < f->events->n; i++) {
-			compute += phase->rank[i].compute / f->with_events;
-			communication += phase->rank[i].communication /
-			                 f->with_events;
+			in[0] += phase->rank[i].compute / f->with_events;
+			in[1] += phase->rank[i].communication / f->with_events;
 			if (phase->rank[i].rounds > 0)
 				rounds[n++] = phase->rank[i].rounds;
 		}
 		qsort(rounds, (size_t)n, sizeof(*rounds), cpl_by_double);
 		phase->weight = n ? rounds[n / 2] : 1;
-		phase->compute = compute / phase->weight;
-		phase->communication = communication / phase->weight;
-		rest->compute -= compute;
-		rest->communication -= communication;
+		add_to(phase, in[0], in[1]);
+		compute -= in[0];
+		communication -= in[1];
 	}
-	if (rest->compute < 0)
-		rest->compute = 0;
-	if (rest->communication < 0)
-		rest->communication = 0;
+	add_to(&p->phase[silent], compute, communication);
+}
+
+/* "phase1", "start1", "end1", "phase2", ...: each kind has numbers of its own. */
+static void name_phases(const struct finding *f, struct cpl_phases *p)
+{
+	static const char *const name[] = {"phase", "start", "end",
+	                                   "start", "end",   "rest"};
+	int n[CPL_PHASE_REST + 1] = {0};
+
+	for (int c = 1; c < f->n; c++)
+		if (f->candidate[c].own)
+			p->phase[f->candidate[c].phase].kind =
+			        f->candidate[c].kind;
+	for (int k = 0; k < p->n; k++) {
+		struct cpl_found_phase *phase = &p->phase[k];
+
+		if (phase->kind < CPL_PHASE_START)
+			snprintf(phase->name, sizeof(phase->name), "%s%d",
+			         name[phase->kind], ++n[phase->kind]);
+		else
+			snprintf(phase->name, sizeof(phase->name), "%s",
+			         name[phase->kind]);
+	}
+}
+
+/* This says whether some of a run is in no phase and at this place. */
+static bool has_place(const struct finding *f, enum cpl_phase_kind place)
+{
+	for (int c = 1; c < f->n; c++)
+		if (f->candidate[c].phase < 0 && !f->candidate[c].parent &&
+		    f->candidate[c].time > 0 &&
+		    f->candidate[c].kind == (place == CPL_PHASE_START
+		                                     ? CPL_PHASE_START_LOOP
+		                                     : CPL_PHASE_END_LOOP))
+			return true;
+	for (int i = 0; i < f->events->n; i++)
+		for (int g = 1; g < f->ranks[i].n; g++)
+			if (!f->ranks[i].segment[g].phase &&
+			    f->ranks[i].segment[g].place == place)
+				return true;
+	return false;
+}
+
+/* This returns the seconds that no event tells of. */
+static double silence(const struct finding *f, double time)
+{
+	for (int i = 0; i < f->events->n; i++) {
+		const struct cpl_run_rank *rank = &f->events->rank[i];
+
+		for (int64_t k = 0; k < rank->n_nodes; k++)
+			if (rank->node[k].kind >= 0)
+				time -= (rank->node[k].compute +
+				         rank->node[k].duration) /
+				        f->with_events;
+		for (int64_t k = 0; k < rank->n_unordered; k++)
+			time -= (rank->unordered[k].compute +
+			         rank->unordered[k].duration) /
+			        f->with_events;
+	}
+	return time;
+}
+
+/* This makes the phases that are no loops the last ones, the rest the last of all.
+ * It returns how many there are. */
+static int number_others(const struct finding *f, double time, int n,
+                         struct others *others)
+{
+	bool start = has_place(f, CPL_PHASE_START);
+	bool end = has_place(f, CPL_PHASE_END) ||
+	           silence(f, time) >= f->o->relevant * time;
+	int rest = n + start + end;
+
+	others->of[CPL_PHASE_START] = start ? n : rest;
+	others->of[CPL_PHASE_END] = end ? n + start : rest;
+	others->of[CPL_PHASE_REST] = rest;
+	return rest + 1;
 }
 
 static struct cpl_phases *result(struct finding *f)
@@ -587,14 +706,17 @@ static struct cpl_phases *result(struct finding *f)
 	struct cpl_phases *p = calloc(1, sizeof(*p));
 	int ranks = f->events->n;
 	double *rounds = malloc(sizeof(*rounds) * (size_t)ranks);
+	struct others others = {{0}};
 
-	if (!p || !rounds)
+	if (!p || !rounds || phase_places(f->ranks, ranks, f->candidate, f->n))
 		goto memory;
 	p->events = f->events;
 	p->time = run_time(f->events);
 	p->n = number(f, p->time);
 	if (p->n < 0)
 		goto memory;
+	p->n = number_others(f, p->time, p->n, &others);
+	leave_out(f, &others);
 	p->phase = calloc((size_t)p->n, sizeof(*p->phase));
 	if (!p->phase)
 		goto memory;
@@ -604,9 +726,12 @@ static struct cpl_phases *result(struct finding *f)
 		if (!p->phase[k].rank)
 			goto memory;
 	}
+	for (int k = CPL_PHASE_START; k <= CPL_PHASE_REST; k++)
+		p->phase[others.of[k]].kind = k;
+	name_phases(f, p);
 	for (int i = 0; i < ranks; i++)
-		add_up(f, p, i);
-	sum_phases(f, p, rounds);
+		add_up(f, p, i, &others);
+	sum_phases(f, p, others.of[CPL_PHASE_END], rounds);
 	p->segments = f->ranks;
 	f->ranks = NULL;
 	free(rounds);
@@ -666,7 +791,7 @@ struct cpl_phases *cpl_phases_find(const struct cpl_run_events *events,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	f.candidate[f.n++] = (struct candidate){.weight = 1};
+	f.candidate[f.n++] = (struct phase_candidate){.weight = 1};
 	for (int i = 0; i < events->n; i++)
 		if (find_in_rank(&f, i))
 			goto out;

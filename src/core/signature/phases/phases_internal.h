@@ -13,6 +13,10 @@ struct phase_segment {
 	int phase;      /* number over all ranks; -1: none yet */
 	bool own;       /* the phase is this segment, not one around it */
 	double rounds;
+	double own_rounds; /* without those of equal ones */
+	double from, to;   /* seconds of the rank's events before and with it */
+	enum cpl_phase_kind place; /* of what goes to no phase: one of the last
+	                              three */
 	uint64_t functions; /* hash of the functions that it calls, in order */
 	uint64_t shape;     /* hash that also has their partners */
 	double bytes, compute, communication; /* of all rounds */
@@ -28,6 +32,24 @@ struct phase_rank_segments {
 	 * round, else the node itself. */
 	int64_t *as_node;
 };
+
+/* This is a phase while ranks are brought together. */
+struct phase_candidate {
+	uint64_t functions;
+	double weight; /* of the rank that had it first */
+	int parent;
+	int rank; /* the last one that has it */
+	double time;
+	int phase; /* in the result; or that of the candidate it goes to */
+	enum cpl_phase_kind kind; /* one of the first three */
+	bool own;
+};
+
+/* This finds the steps of the run, and sets the kinds of the candidates (0 is none)
+ * and the places of all segments. It returns 0, or -1 when memory is out. It costs
+ * O(segments + candidates). */
+int phase_places(struct phase_rank_segments *ranks, int n_ranks,
+                 struct phase_candidate *candidate, int n);
 
 /* This returns the phase that node i of a rank is in. */
 static inline int phase_of_node(const struct phase_rank_segments *s, int64_t i)
