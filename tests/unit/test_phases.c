@@ -532,21 +532,6 @@ static void computation_tells_phases_apart(void **state)
 	free(file.data);
 }
 
-/* This foresees the run that steps ten times as often, by default options. */
-static double foresee(const struct cpl_phases *p, double times)
-{
-	double sum = 0;
-
-	for (int k = 0; k < p->n; k++)
-		sum += p->phase[k].weight *
-		       (p->phase[k].kind == CPL_PHASE_REPEATS ||
-		                        p->phase[k].kind == CPL_PHASE_REST
-		                ? times
-		                : 1) *
-		       (p->phase[k].compute + p->phase[k].communication);
-	return sum;
-}
-
 /* Phases times ten foresee a run ten times as long, without options. */
 static void ordinary_codes_have_phases(void **state)
 {
@@ -597,12 +582,14 @@ static void ordinary_codes_have_phases(void **state)
 
 	for (size_t i = 0; i < 2 * sizeof(row) / sizeof(*row); i++) {
 		struct cpl_phase_options options = CPL_PHASE_OPTIONS;
-		double noise = i % 2 ? 0.5 : 0;
+		double noise = i % 2 ? 0.2 : 0;
 		struct cpl_run_events *e[2];
 		struct cpl_error err = {""};
 		struct bytes file[2];
 		struct cpl_phases *p;
-		double foreseen, run = 0;
+		struct cpl_signature *sig;
+		struct cpl_foreseen of;
+		double run = 0;
 		int n = 0;
 
 		for (int k = 0; k < 2; k++) {
@@ -620,17 +607,56 @@ static void ordinary_codes_have_phases(void **state)
 		assert_non_null(p);
 		for (int k = 0; k < p->n; k++)
 			n += p->phase[k].kind == CPL_PHASE_REPEATS;
-		foreseen = foresee(p, 10);
+		sig = cpl_phases_signature(e[0], p, "n", NULL, &err);
+		assert_non_null(sig);
+		of = cpl_foresee(sig, 10);
+		assert_true(of.low <= of.time && of.time <= of.high);
 		if ((row[i / 2].phases && n != row[i / 2].phases) ||
-		    fabs(foreseen / run - 1) >
+		    fabs(of.time / run - 1) >
 		            row[i / 2].error + (noise > 0 ? 0.02 : 0))
-			print_error("BAD %s, noise %g: %d phases, %g of %g s (%.1f %%)\n",
-			         row[i / 2].once, noise, n, foreseen, run, 100*(foreseen/run-1));
+			fail_msg("%s, noise %g: %d phases, %g of %g s",
+			         row[i / 2].once, noise, n, of.time, run);
+		cpl_signature_free(sig);
 		cpl_phases_free(p);
 		for (int k = 0; k < 2; k++) {
 			cpl_run_events_free(e[k]);
 			free(file[k].data);
 		}
+	}
+}
+
+/* Which phases a longer run has more often, by their names and weights. */
+static void intervals_are_told(void **state)
+{
+	static const struct {
+		const char *name;
+		double weight, time, low, high; /* ten times as long, 1 s each */
+	} row[] = {
+	        {"phase1", 30, 300, 300, 300},
+	        {"halo", 2, 20, 20, 20},
+	        {"run", 1, 1, 1, 10},
+	        {"rest", 1, 10, 1, 10},
+	        {"start", 1, 1, 1, 1},
+	        {"end", 1, 1, 1, 1},
+	        {"start1", 20, 20, 20, 200},
+	        {"end12", 3, 3, 3, 30},
+	        {"starter", 3, 30, 30, 30},
+	        {"ending1", 3, 30, 30, 30},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_phase phase = {.name = (char *)row[i].name,
+		                          .weight = row[i].weight,
+		                          .time = 1};
+		struct cpl_signature sig = {.n_phases = 1, .phase = &phase};
+		struct cpl_foreseen of = cpl_foresee(&sig, 10);
+		struct cpl_foreseen less = cpl_foresee(&sig, 0.1);
+
+		if (of.time != row[i].time || of.low != row[i].low ||
+		    of.high != row[i].high)
+			fail_msg("%s: %g (%g to %g)", row[i].name, of.time,
+			         of.low, of.high);
+		assert_true(less.low <= less.time && less.time <= less.high);
 	}
 }
 
@@ -1005,6 +1031,7 @@ int main(void)
 	        cmocka_unit_test(phases_are_found),
 	        cmocka_unit_test(computation_tells_phases_apart),
 	        cmocka_unit_test(ordinary_codes_have_phases),
+	        cmocka_unit_test(intervals_are_told),
 	        cmocka_unit_test(ranks_compute_as_long_as_they_do),
 	        cmocka_unit_test(pieces_of_files_are_refused),
 	        cmocka_unit_test(hostile_numbers_are_refused),

@@ -13,7 +13,6 @@
 
 #define BUCKETS 1024
 #define MAX_PHASES 256    /* of a rank: those that take most time */
-#define SAME_COMPUTE 1e-4 /* seconds */
 #define LEAST_ROUNDS 2    /* of a run, to be a phase */
 
 struct finding {
@@ -47,8 +46,8 @@ static uint64_t kind_shape(const struct cpl_run_rank *rank,
 	return h;
 }
 
-static int add_segment(struct phase_rank_segments *s, int parent, double rounds,
-                       struct cpl_error *err)
+int phase_add_segment(struct phase_rank_segments *s, int parent, double rounds,
+                      struct cpl_error *err)
 {
 	if (cpl_array_grow(&s->segment, s->n, sizeof(*s->segment), err))
 		return -1;
@@ -113,7 +112,7 @@ static int split(struct finding *f, const struct cpl_run_rank *rank,
 		}
 		has_many = node->rounds / node->entries >= f->o->min_rounds;
 		if (has_many || (!many && node->rounds >= LEAST_ROUNDS)) {
-			inner = add_segment(s, in, node->rounds, f->err);
+			inner = phase_add_segment(s, in, node->rounds, f->err);
 			if (inner < 0)
 				return -1;
 			/* A phase of its own is one with those in the loop. */
@@ -213,7 +212,7 @@ static int loop_segment(struct finding *f, const struct cpl_run_rank *rank,
                         int t)
 {
 	if (o->segment[t] < 0)
-		o->segment[t] = add_segment(
+		o->segment[t] = phase_add_segment(
 		        s, 0, rank->node[o->top[t]].rounds + o->extra[t],
 		        f->err);
 	return o->segment[t];
@@ -249,7 +248,7 @@ static int split_outside(struct finding *f, const struct cpl_run_rank *rank,
 		if (owner >= 0)
 			in = loop_segment(f, rank, s, o, owner);
 		else if (run < 0)
-			in = add_segment(s, 0, 1, f->err);
+			in = phase_add_segment(s, 0, 1, f->err);
 		if (in < 0)
 			return -1;
 		run = owner >= 0 ? -1 : in;
@@ -308,6 +307,10 @@ static int split_all(struct finding *f, const struct cpl_run_rank *rank,
 			s->segment[g].from = around->from;
 			s->segment[g].to = around->to;
 		}
+	for (int g = 0; g < s->n; g++) {
+		s->segment[g].all_from = s->segment[g].from;
+		s->segment[g].all_to = s->segment[g].to;
+	}
 out:
 	free(top);
 	free(owner);
@@ -348,6 +351,8 @@ static int unite(struct phase_rank_segments *s, double factor,
 		g->same = *at;
 		to = &s->segment[*at];
 		to->rounds += g->rounds;
+		to->all_from = fmin(to->all_from, g->all_from);
+		to->all_to = fmax(to->all_to, g->all_to);
 		to->bytes += g->bytes;
 		to->compute += g->compute;
 		to->communication += g->communication;
@@ -397,6 +402,15 @@ static bool close_to(double a, double b)
 	return fabs(a - b) <= 2 || alike(a, b, 1.05);
 }
 
+/* What ranks do together they do at about the same time. */
+static bool at_the_time_of(const struct phase_candidate *c,
+                           const struct phase_segment *g)
+{
+	double common = fmin(c->to, g->all_to) - fmax(c->from, g->all_from);
+
+	return common >= 0.5 * fmin(c->to - c->from, g->all_to - g->all_from);
+}
+
 /* This returns the first candidate that fits and that this rank does not have, or
  * -1. */
 static int fitting(const struct finding *f, const struct phase_segment *g,
@@ -405,6 +419,7 @@ static int fitting(const struct finding *f, const struct phase_segment *g,
 	for (int c = 1; c < f->n; c++)
 		if (f->candidate[c].rank != rank &&
 		    close_to(f->candidate[c].weight, g->rounds) &&
+		    at_the_time_of(&f->candidate[c], g) &&
 		    (!functions || f->candidate[c].functions == g->functions))
 			return c;
 	return -1;
@@ -436,6 +451,8 @@ static int align(struct finding *f, int rank)
 				f->candidate[f->n++] = (struct phase_candidate){
 				        .functions = g->functions,
 				        .weight = g->rounds,
+				        .from = g->all_from,
+				        .to = g->all_to,
 				        .parent = -1 - g->parent,
 				};
 			}
@@ -708,7 +725,9 @@ static struct cpl_phases *result(struct finding *f)
 	double *rounds = malloc(sizeof(*rounds) * (size_t)ranks);
 	struct others others = {{0}};
 
-	if (!p || !rounds || phase_places(f->ranks, ranks, f->candidate, f->n))
+	if (!p || !rounds ||
+	    phase_places(f->events, f->o->similarity, f->ranks, f->candidate,
+	                 f->n, f->err))
 		goto memory;
 	p->events = f->events;
 	p->time = run_time(f->events);
@@ -759,7 +778,7 @@ static int find_in_rank(struct finding *f, int i)
 	for (int k = 0; k < rank->n_kinds; k++)
 		shape[k] = kind_shape(rank, &rank->kind[k]);
 	f->with_events += rank->has_events;
-	if (add_segment(s, -1, 1, f->err) ||
+	if (phase_add_segment(s, -1, 1, f->err) ||
 	    split_all(f, rank, shape, s) || unite(s, f->o->similarity, f->err) || align(f, i))
 		goto out;
 	rc = 0;

@@ -5,6 +5,8 @@
 
 #include "signature/phases/phases.h"
 
+#define SAME_COMPUTE 1e-4 /* seconds */
+
 /* This is the part of one rank that is a phase, before and after equal phases are
  * joined. */
 struct phase_segment {
@@ -15,6 +17,7 @@ struct phase_segment {
 	double rounds;
 	double own_rounds; /* without those of equal ones */
 	double from, to;   /* seconds of the rank's events before and with it */
+	double all_from, all_to; /* of all equal ones */
 	enum cpl_phase_kind place; /* of what goes to no phase: one of the last
 	                              three */
 	uint64_t functions; /* hash of the functions that it calls, in order */
@@ -37,6 +40,7 @@ struct phase_rank_segments {
 struct phase_candidate {
 	uint64_t functions;
 	double weight; /* of the rank that had it first */
+	double from, to; /* the same */
 	int parent;
 	int rank; /* the last one that has it */
 	double time;
@@ -45,11 +49,17 @@ struct phase_candidate {
 	bool own;
 };
 
-/* This finds the steps of the run, and sets the kinds of the candidates (0 is none)
- * and the places of all segments. It returns 0, or -1 when memory is out. It costs
- * O(segments + candidates). */
-int phase_places(struct phase_rank_segments *ranks, int n_ranks,
-                 struct phase_candidate *candidate, int n);
+/* This adds a segment without parts, and returns its number, or -1 with err. */
+int phase_add_segment(struct phase_rank_segments *s, int parent, double rounds,
+                      struct cpl_error *err);
+
+/* This finds the steps of the run, and sets the kinds of the candidates (0 is none).
+ * What is in none goes to segments of its own, by its place. It returns 0, or -1
+ * with err when memory is out. It costs O(nodes + segments + candidates). */
+int phase_places(const struct cpl_run_events *events, double similarity,
+                 struct phase_rank_segments *ranks,
+                 struct phase_candidate *candidate, int n,
+                 struct cpl_error *err);
 
 /* This returns the phase that node i of a rank is in. */
 static inline int phase_of_node(const struct phase_rank_segments *s, int64_t i)

@@ -4,15 +4,17 @@
  * after them does not happen more often in a longer run.
  *
  *   1. The main loop is the outermost candidate with the most time, of which a part
- *      of 2 / rounds does not count: what happens twice hardly is a loop. Loops
- *      inside count as its rounds. So are those which come to half of that, which
- *      have as many rounds and a tenth of its time, or call the same functions in
- *      the same order, as steps do whose sizes drift.
- *   2. The steps last from its first to its last round, in each rank. In ranks that
- *      do not have it they last as long as in the others in the mean.
+ *      of 3 / rounds does not count: what happens three times hardly is a loop. The
+ *      rounds of loops inside count, too. Others are main loops as well: those which
+ *      come to half of that, which have as many rounds and a tenth of the time, or
+ *      which call the same functions, as steps do whose sizes drift.
+ *   2. The steps last from its first to its last round, in each rank. What stands
+ *      next to that belongs to it as long as each call is one that happens in it,
+ *      after a computation that is no longer (by the factor `similarity`), since the
+ *      first and last rounds are not always folded with the others. In ranks that do
+ *      not have the loop the steps last as long as in the others in the mean.
  *   3. A candidate belongs to the steps when half of its rounds or more are in that
- *      time, so a gather after the last step is one of the gathers. Else it is of
- *      the start or of the end.
+ *      time. Else it is of the start or of the end.
  */
 #include "commplace-config.h"
 #include "signature/phases/phases.h"
@@ -20,6 +22,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "signature/phases/phases_internal.h"
 
 #define MAIN_PART 0.5    /* of the main loop's time, to be one */
@@ -34,16 +37,19 @@ struct span {
 struct outer {
 	double time, rounds, score;
 	double inside, before, after; /* rounds */
+	uint64_t functions;           /* also of what is inside, in any order */
 	bool main;
 };
 
 struct placing {
-	struct phase_rank_segments *ranks;
-	int n_ranks;
+	const struct cpl_run_events *events;
+	double similarity;
+	struct phase_rank_segments *ranks; /* [events->n] */
 	struct phase_candidate *candidate;
 	int n;
 	struct outer *outer; /* [n] */
-	struct span *span;   /* [n_ranks] */
+	struct span *span;   /* [events->n] */
+	struct cpl_error *err;
 };
 
 /* The candidate of a segment; 0: none. */
@@ -66,9 +72,11 @@ static void sum_inner(struct placing *p)
 
 		o->time += p->candidate[c].time;
 		o->rounds = fmax(o->rounds, p->candidate[c].weight);
-		o->score = o->time * fmax(0, 1 - 2 / o->rounds);
+		o->score = o->time * fmax(0, 1 - 3 / o->rounds);
+		o->functions += p->candidate[c].functions;
 		if (outermost(p, c))
 			continue;
+		up->functions += o->functions;
 		up->time += o->time;
 		up->rounds = fmax(up->rounds, o->rounds);
 	}
@@ -97,8 +105,7 @@ static int find_main(struct placing *p)
 		           (o->score > 0 && o->score >= MAIN_PART * b->score) ||
 		           (o->rounds >= b->rounds &&
 		            o->time >= MAIN_LEAST * b->time) ||
-		           p->candidate[c].functions ==
-		                   p->candidate[best].functions);
+		           (o->score > 0 && o->functions == b->functions));
 	}
 	return best;
 }
@@ -121,7 +128,7 @@ static void find_spans(struct placing *p)
 	struct span mean = {0, 0};
 	int n = 0;
 
-	for (int i = 0; i < p->n_ranks; i++) {
+	for (int i = 0; i < p->events->n; i++) {
 		p->span[i] = span_of(p, i);
 		if (p->span[i].from > p->span[i].to)
 			continue;
@@ -129,36 +136,166 @@ static void find_spans(struct placing *p)
 		mean.to += p->span[i].to;
 		n++;
 	}
-	for (int i = 0; i < p->n_ranks && n; i++)
+	for (int i = 0; i < p->events->n && n; i++)
 		if (p->span[i].from > p->span[i].to)
 			p->span[i] = (struct span){mean.from / n, mean.to / n};
 }
 
-/* Where a segment is: by its middle, since clocks of ranks differ. */
-static enum cpl_phase_kind place_of(const struct placing *p, int i,
-                                    const struct phase_segment *g)
-{
-	double middle = (g->from + g->to) / 2;
+/* These are the calls of a kind among the steps of a rank. */
+struct usual {
+	double count, compute;
+};
 
-	return middle < p->span[i].from ? CPL_PHASE_START
-	       : middle > p->span[i].to ? CPL_PHASE_END
-	                                : CPL_PHASE_REST;
+static double sum_of(const struct cpl_run_rank *rank, int64_t i,
+                     struct usual *usual)
+{
+	double seconds = 0;
+
+	for (int64_t k = i; k < i + rank->node[i].size; k++) {
+		const struct cpl_run_node *node = &rank->node[k];
+
+		if (node->kind < 0)
+			continue;
+		seconds += node->compute + node->duration;
+		if (usual) {
+			usual[node->kind].count += node->count;
+			usual[node->kind].compute += node->compute;
+		}
+	}
+	return seconds;
 }
 
-static void place_segments(struct placing *p)
+static bool is_usual(const struct placing *p, const struct cpl_run_rank *rank,
+                     int64_t i, const struct usual *usual)
 {
-	for (int i = 0; i < p->n_ranks; i++)
+	for (int64_t k = i; k < i + rank->node[i].size; k++) {
+		const struct cpl_run_node *node = &rank->node[k];
+		const struct usual *u =
+		        node->kind >= 0 ? &usual[node->kind] : NULL;
+
+		if (u && (!(u->count > 0) ||
+		          node->compute / node->count >
+		                  p->similarity * u->compute / u->count +
+		                          SAME_COMPUTE))
+			return false;
+	}
+	return true;
+}
+
+/* This is a node of the top, and the seconds of events until it and with it. */
+struct top_node {
+	int64_t node;
+	double from, to;
+};
+
+static double middle(double from, double to)
+{
+	return (from + to) / 2;
+}
+
+static bool within(const struct span *span, double from, double to)
+{
+	return middle(from, to) >= span->from && middle(from, to) <= span->to;
+}
+
+/* This extends the steps of rank i by what is like them. */
+static int extend(struct placing *p, int i)
+{
+	const struct cpl_run_rank *rank = &p->events->rank[i];
+	struct span *span = &p->span[i];
+	struct usual *usual =
+	        calloc((size_t)rank->n_kinds + 1, sizeof(*usual));
+	struct top_node *top = NULL;
+	double now = 0;
+	int n = 0, first = -1, last = -1, rc = -1;
+
+	if (!usual) {
+		cpl_fail_memory(p->err);
+		goto out;
+	}
+	for (int64_t k = 0; k < rank->n_nodes; k += rank->node[k].size) {
+		if (cpl_array_grow(&top, n, sizeof(*top), p->err))
+			goto out;
+		top[n] = (struct top_node){k, now,
+		                           now + sum_of(rank, k, NULL)};
+		now = top[n].to;
+		if (within(span, top[n].from, top[n].to)) {
+			sum_of(rank, k, usual);
+			first = first < 0 ? n : first;
+			last = n;
+		}
+		n++;
+	}
+	rc = 0;
+	if (first < 0)
+		goto out;
+	while (first > 0 && is_usual(p, rank, top[first - 1].node, usual))
+		first--;
+	while (last + 1 < n && is_usual(p, rank, top[last + 1].node, usual))
+		last++;
+	span->from = fmin(span->from, top[first].from);
+	span->to = fmax(span->to, top[last].to);
+out:
+	free(top);
+	free(usual);
+	return rc;
+}
+
+static enum cpl_phase_kind place_of(const struct span *span, double from,
+                                    double to)
+{
+	return within(span, from, to)                 ? CPL_PHASE_REST
+	       : middle(from, to) < span->from ? CPL_PHASE_START
+	                                              : CPL_PHASE_END;
+}
+
+/* This says where the candidates' rounds are. */
+static void count_rounds(struct placing *p)
+{
+	for (int i = 0; i < p->events->n; i++)
 		for (int g = 1; g < p->ranks[i].n; g++) {
-			struct phase_segment *s = &p->ranks[i].segment[g];
+			const struct phase_segment *s = &p->ranks[i].segment[g];
+			enum cpl_phase_kind place =
+			        place_of(&p->span[i], s->from, s->to);
 			struct outer *o =
 			        &p->outer[candidate_of(&p->ranks[i], g)];
 
-			s->place = place_of(p, i, s);
-			*(s->place == CPL_PHASE_START ? &o->before
-			  : s->place == CPL_PHASE_END ? &o->after
-			                              : &o->inside) +=
+			*(place == CPL_PHASE_START ? &o->before
+			  : place == CPL_PHASE_END ? &o->after
+			                           : &o->inside) +=
 			        s->own_rounds;
 		}
+}
+
+/* What is in no candidate goes to one of three new segments of rank i. */
+static int place_nodes(struct placing *p, int i)
+{
+	const struct cpl_run_rank *rank = &p->events->rank[i];
+	struct phase_rank_segments *s = &p->ranks[i];
+	int segment[CPL_PHASE_REST + 1] = {0};
+	double now = 0, from;
+
+	for (int64_t k = 0; k < rank->n_nodes; k += rank->node[k].size) {
+		enum cpl_phase_kind place;
+
+		from = now;
+		now += sum_of(rank, k, NULL);
+		place = place_of(&p->span[i], from, now);
+		for (int64_t in = k; in < k + rank->node[k].size; in++) {
+			if (candidate_of(s, s->of_node[in]))
+				continue;
+			if (!segment[place]) {
+				segment[place] =
+				        phase_add_segment(s, 0, 1, p->err);
+				if (segment[place] < 0)
+					return -1;
+				s->segment[segment[place]].phase = 0;
+				s->segment[segment[place]].place = place;
+			}
+			s->of_node[in] = segment[place];
+		}
+	}
+	return 0;
 }
 
 static void place_candidates(struct placing *p)
@@ -179,26 +316,40 @@ static void place_candidates(struct placing *p)
 	}
 }
 
-int phase_places(struct phase_rank_segments *ranks, int n_ranks,
-                 struct phase_candidate *candidate, int n)
+int phase_places(const struct cpl_run_events *events, double similarity,
+                 struct phase_rank_segments *ranks,
+                 struct phase_candidate *candidate, int n,
+                 struct cpl_error *err)
 {
-	struct placing p = {ranks, n_ranks, candidate, n, NULL, NULL};
+	struct placing p = {.events = events,
+	                    .similarity = similarity,
+	                    .ranks = ranks,
+	                    .candidate = candidate,
+	                    .n = n,
+	                    .err = err};
 	int rc = -1;
 
 	p.outer = calloc((size_t)n, sizeof(*p.outer));
-	p.span = calloc((size_t)n_ranks, sizeof(*p.span));
-	if (!p.outer || !p.span)
+	p.span = calloc((size_t)events->n, sizeof(*p.span));
+	if (!p.outer || !p.span) {
+		cpl_fail_memory(err);
 		goto out;
-	rc = 0;
-	for (int i = 0; i < n_ranks; i++)
-		for (int g = 0; g < ranks[i].n; g++)
-			ranks[i].segment[g].place = CPL_PHASE_REST;
+	}
+	for (int i = 0; i < events->n; i++)
+		p.span[i].to = INFINITY;
 	sum_inner(&p);
-	if (!find_main(&p))
-		goto out;
-	find_spans(&p);
-	place_segments(&p);
-	place_candidates(&p);
+	if (find_main(&p)) {
+		find_spans(&p);
+		for (int i = 0; i < events->n; i++)
+			if (extend(&p, i))
+				goto out;
+		count_rounds(&p);
+		place_candidates(&p);
+	}
+	for (int i = 0; i < events->n; i++)
+		if (place_nodes(&p, i))
+			goto out;
+	rc = 0;
 out:
 	free(p.outer);
 	free(p.span);
