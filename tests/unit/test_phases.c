@@ -296,6 +296,9 @@ static const char *perform(struct maker *m, const char *program)
 		case 'i':
 			call(m, ALLREDUCE, next, 4, 100000000, 1000);
 			break;
+		case 'I': /* the call is one of the steps, too */
+			call(m, ALLREDUCE, next, 8, 100000000, 1000);
+			break;
 		case 'h':
 			call(m, SEND, next, 1000, 1000000, 500);
 			break;
@@ -565,6 +568,14 @@ static void ordinary_codes_have_phases(void **state)
 	        {"i(b)4g(hra)30g(z)3", "i(b)4g(hra)300g(z)3", 1, 0.01},
 	        /* a long end that is no loop, and one piece of work */
 	        {"i(hra)30zzii", "i(hra)300zzii", 1, 0.01},
+	        /* what is computed before the steps is not in their first round */
+	        {"(b)12I(hra)30(z)3", "(b)12I(hra)300(z)3", 1, 0.01},
+	        {"I(a)30(z)3", "I(a)300(z)3", 1, 0.01},
+	        {"(b)12I(((hr)5a)2g)3(z)3", "(b)12I(((hr)5a)2g)30(z)3", 0,
+	         0.01},
+	        {"(b)12I((hra)8p)3(hra)6(z)3", "(b)12I((hra)8p)37(hra)4(z)3", 0,
+	         0.02},
+	        {"(b)12I(dra)30(z)3", "(b)12I(dra)300(z)3", 0, 0.02},
 	        /* a solver's rounds are others each time */
 	        {"i(h(ra)8~)30z", "i(h(ra)8~)300z", 2, 0.02},
 	        {"i(h(ra)8~(p)3~g)30z", "i(h(ra)8~(p)3~g)300z", 0, 0.02},

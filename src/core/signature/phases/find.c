@@ -88,6 +88,8 @@ static void add_event(const struct cpl_run_rank *rank, const uint64_t *shape,
 		g->functions =
 		        step(g->functions,
 		             (uint64_t)rank->kind[node->kind].function);
+		g->any_order +=
+		        step(1, (uint64_t)rank->kind[node->kind].function);
 		g->shape = step(g->shape, shape[node->kind]);
 	}
 	g->bytes += node->bytes;
@@ -450,6 +452,7 @@ static int align(struct finding *f, int rank)
 					return -1;
 				f->candidate[f->n++] = (struct phase_candidate){
 				        .functions = g->functions,
+				        .any_order = g->any_order,
 				        .weight = g->rounds,
 				        .from = g->all_from,
 				        .to = g->all_to,

@@ -21,6 +21,7 @@ struct phase_segment {
 	enum cpl_phase_kind place; /* of what goes to no phase: one of the last
 	                              three */
 	uint64_t functions; /* hash of the functions that it calls, in order */
+	uint64_t any_order; /* hash of them in any order */
 	uint64_t shape;     /* hash that also has their partners */
 	double bytes, compute, communication; /* of all rounds */
 	/* the next segment of the same shape */
@@ -38,7 +39,7 @@ struct phase_rank_segments {
 
 /* This is a phase while ranks are brought together. */
 struct phase_candidate {
-	uint64_t functions;
+	uint64_t functions, any_order;
 	double weight; /* of the rank that had it first */
 	double from, to; /* the same */
 	int parent;

@@ -37,7 +37,7 @@ struct span {
 struct outer {
 	double time, rounds, score;
 	double inside, before, after; /* rounds */
-	uint64_t functions;           /* also of what is inside, in any order */
+	uint64_t functions; /* in any order, also of what is inside */
 	bool main;
 };
 
@@ -73,7 +73,7 @@ static void sum_inner(struct placing *p)
 		o->time += p->candidate[c].time;
 		o->rounds = fmax(o->rounds, p->candidate[c].weight);
 		o->score = o->time * fmax(0, 1 - 3 / o->rounds);
-		o->functions += p->candidate[c].functions;
+		o->functions += p->candidate[c].any_order;
 		if (outermost(p, c))
 			continue;
 		up->functions += o->functions;
