@@ -3,11 +3,14 @@
  * Ten applications in small, for bench-pet: what each does between its calls, it
  * does asleep, so that other work on the machine hardly changes its times.
  *
- *   pet_job APPLICATION STEPS
+ *   pet_job APPLICATION STEPS [FACTOR]
+ *
+ * FACTOR is by what all computes longer.
  *
  * Each has an initialisation (tables from rank 0, a long computation), its steps,
  * and a final part (results to rank 0).
  */
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +21,15 @@
 #define MOST_RANKS 64
 
 static int rank, size;
+static double factor = 1;
 static double out[MOST], in[MOST], all[MOST_RANKS * 64];
 
 /* Asleep: ranks share CPUs. */
 static void compute(double milliseconds)
 {
-	struct timespec t = {(time_t)(milliseconds / 1e3),
-	                     (long)(milliseconds * 1e6) % 1000000000};
+	double seconds = factor * milliseconds / 1e3;
+	struct timespec t = {(time_t)seconds,
+	                     (long)(1e9 * (seconds - floor(seconds)))};
 
 	nanosleep(&t, NULL);
 }
@@ -217,9 +222,11 @@ int main(int argc, char **argv)
 	while (argc > 1 && a < n && strcmp(argv[1], application[a].name))
 		a++;
 	if (argc < 3 || a == n) {
-		fprintf(stderr, "pet_job APPLICATION STEPS\n");
+		fprintf(stderr, "pet_job APPLICATION STEPS [FACTOR]\n");
 		return 2;
 	}
+	if (argc > 3)
+		factor = atof(argv[3]);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
