@@ -24,7 +24,7 @@
  *      those with the same functions are compared first, then the others in the
  *      order of the run.
  *   3. The steps of a run are from the first to the last round of its main loop
- *      (place.c). A loop before or after them is a phase of its own, "start1" or
+ *      (steps.c). A loop before or after them is a phase of its own, "start1" or
  *      "end1", that a longer run is taken to have as often as this one. All else
  *      before them is "start", all else after them, with the time after the last
  *      call, is "end"; both happen once.

@@ -50,6 +50,16 @@ struct phase_candidate {
 	bool own;
 };
 
+/* This says whether two amounts differ by no more than a factor. */
+bool phase_alike(double a, double b, double factor);
+
+/* This puts all nodes of a rank into segments, in the order of the run, and unites
+ * those that are alike. It returns 0, or -1 with err. It costs O(nodes + segments *
+ * those of one shape). */
+int phase_segments(const struct cpl_run_rank *rank,
+                   const struct cpl_phase_options *options,
+                   struct phase_rank_segments *s, struct cpl_error *err);
+
 /* This adds a segment without parts, and returns its number, or -1 with err. */
 int phase_add_segment(struct phase_rank_segments *s, int parent, double rounds,
                       struct cpl_error *err);
@@ -57,7 +67,7 @@ int phase_add_segment(struct phase_rank_segments *s, int parent, double rounds,
 /* This finds the steps of the run, and sets the kinds of the candidates (0 is none).
  * What is in none goes to segments of its own, by its place. It returns 0, or -1
  * with err when memory is out. It costs O(nodes + segments + candidates). */
-int phase_places(const struct cpl_run_events *events, double similarity,
+int phase_find_steps(const struct cpl_run_events *events, double similarity,
                  struct phase_rank_segments *ranks,
                  struct phase_candidate *candidate, int n,
                  struct cpl_error *err);

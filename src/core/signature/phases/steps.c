@@ -41,7 +41,7 @@ struct outer {
 	bool main;
 };
 
-struct placing {
+struct step_search {
 	const struct cpl_run_events *events;
 	double similarity;
 	struct phase_rank_segments *ranks; /* [events->n] */
@@ -59,12 +59,12 @@ static int candidate_of(const struct phase_rank_segments *s, int g)
 }
 
 /* What no other candidate is around. */
-static bool outermost(const struct placing *p, int c)
+static bool outermost(const struct step_search *p, int c)
 {
 	return c > 0 && !(p->candidate[c].parent && p->candidate[c].parent < c);
 }
 
-static void sum_inner(struct placing *p)
+static void sum_inner(struct step_search *p)
 {
 	for (int c = p->n - 1; c > 0; c--) {
 		struct outer *o = &p->outer[c];
@@ -84,7 +84,7 @@ static void sum_inner(struct placing *p)
 
 /* This marks the main loop and those that count as such. It returns the first, or 0
  * if there is no loop. */
-static int find_main(struct placing *p)
+static int find_main(struct step_search *p)
 {
 	int best = 0;
 
@@ -110,7 +110,7 @@ static int find_main(struct placing *p)
 	return best;
 }
 
-static struct span span_of(const struct placing *p, int i)
+static struct span span_of(const struct step_search *p, int i)
 {
 	const struct phase_rank_segments *s = &p->ranks[i];
 	struct span span = {INFINITY, -INFINITY};
@@ -123,7 +123,7 @@ static struct span span_of(const struct placing *p, int i)
 	return span;
 }
 
-static void find_spans(struct placing *p)
+static void find_spans(struct step_search *p)
 {
 	struct span mean = {0, 0};
 	int n = 0;
@@ -165,7 +165,7 @@ static double sum_of(const struct cpl_run_rank *rank, int64_t i,
 	return seconds;
 }
 
-static bool is_usual(const struct placing *p, const struct cpl_run_rank *rank,
+static bool is_usual(const struct step_search *p, const struct cpl_run_rank *rank,
                      int64_t i, const struct usual *usual)
 {
 	for (int64_t k = i; k < i + rank->node[i].size; k++) {
@@ -199,7 +199,7 @@ static bool within(const struct span *span, double from, double to)
 }
 
 /* This extends the steps of rank i by what is like them. */
-static int extend(struct placing *p, int i)
+static int extend(struct step_search *p, int i)
 {
 	const struct cpl_run_rank *rank = &p->events->rank[i];
 	struct span *span = &p->span[i];
@@ -250,7 +250,7 @@ static enum cpl_phase_kind place_of(const struct span *span, double from,
 }
 
 /* This says where the candidates' rounds are. */
-static void count_rounds(struct placing *p)
+static void count_rounds(struct step_search *p)
 {
 	for (int i = 0; i < p->events->n; i++)
 		for (int g = 1; g < p->ranks[i].n; g++) {
@@ -268,7 +268,7 @@ static void count_rounds(struct placing *p)
 }
 
 /* What is in no candidate goes to one of three new segments of rank i. */
-static int place_nodes(struct placing *p, int i)
+static int place_nodes(struct step_search *p, int i)
 {
 	const struct cpl_run_rank *rank = &p->events->rank[i];
 	struct phase_rank_segments *s = &p->ranks[i];
@@ -298,7 +298,7 @@ static int place_nodes(struct placing *p, int i)
 	return 0;
 }
 
-static void place_candidates(struct placing *p)
+static void place_candidates(struct step_search *p)
 {
 	for (int c = 1; c < p->n; c++) {
 		const struct outer *o = &p->outer[c];
@@ -316,12 +316,12 @@ static void place_candidates(struct placing *p)
 	}
 }
 
-int phase_places(const struct cpl_run_events *events, double similarity,
+int phase_find_steps(const struct cpl_run_events *events, double similarity,
                  struct phase_rank_segments *ranks,
                  struct phase_candidate *candidate, int n,
                  struct cpl_error *err)
 {
-	struct placing p = {.events = events,
+	struct step_search p = {.events = events,
 	                    .similarity = similarity,
 	                    .ranks = ranks,
 	                    .candidate = candidate,
