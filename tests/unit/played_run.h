@@ -45,7 +45,7 @@ static inline double random_part(struct maker *m)
 }
 
 static inline void call(struct maker *m, int function, int peer, uint64_t bytes,
-                 int64_t compute, int64_t duration)
+                        int64_t compute, int64_t duration)
 {
 	rec_events_on(&m->events,
 	              rec_events_communicator(&m->events, 77, RANKS_OF_TEST));
@@ -107,7 +107,7 @@ static inline void act_as(struct maker *m, char role)
 
 /* "i(hra)30": a long set-up, thirty rounds of a send, a receive and a reduction.
  * "(a)8~": eight rounds, or one or two more or fewer. */
-static const char *perform(struct maker *m, const char *program)
+static inline const char *perform(struct maker *m, const char *program)
 {
 	int next = (m->rank + 1) % RANKS_OF_TEST;
 	const char *c = program;
@@ -175,8 +175,8 @@ static const char *perform(struct maker *m, const char *program)
 }
 
 /* Of a program, or of steps as above. */
-static inline struct bytes make_file_of(const char *program, int steps, int later,
-                                 int slow, double noise)
+static inline struct bytes make_file_of(const char *program, int steps,
+                                        int later, int slow, double noise)
 {
 	unsigned char buffer[256];
 	struct bytes file = {0};

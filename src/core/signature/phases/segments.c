@@ -31,8 +31,7 @@ static uint64_t kind_shape(const struct cpl_run_rank *rank,
 
 	h = step(h, (uint64_t)(k->source + 1));
 	for (int i = 0; i < k->n; i++) {
-		const struct cpl_run_messages *m =
-		        &rank->message[k->first + i];
+		const struct cpl_run_messages *m = &rank->message[k->first + i];
 
 		h = step(h, (uint64_t)m->peer << 1 | m->inward);
 	}
@@ -78,9 +77,8 @@ static void add_event(const struct cpl_run_rank *rank, const uint64_t *shape,
 
 	s->of_node[i] = in;
 	if (s->as_node[i] == i) {
-		g->functions =
-		        step(g->functions,
-		             (uint64_t)rank->kind[node->kind].function);
+		g->functions = step(g->functions,
+		                    (uint64_t)rank->kind[node->kind].function);
 		g->any_order +=
 		        step(1, (uint64_t)rank->kind[node->kind].function);
 		g->shape = step(g->shape, shape[node->kind]);
@@ -90,8 +88,8 @@ static void add_event(const struct cpl_run_rank *rank, const uint64_t *shape,
 	g->communication += node->duration;
 }
 
-/* This puts the nodes [from, to) of a rank into segment `in`, and splits off their
- * loops. many means that a loop around them has min_rounds. */
+/* This puts the nodes [from, to) of a rank into segment `in`, and splits off
+ * their loops. many means that a loop around them has min_rounds. */
 static int split(const struct segmenting *f, const struct cpl_run_rank *rank,
                  const uint64_t *shape, struct phase_rank_segments *s,
                  int64_t from, int64_t to, int in, bool many)
@@ -121,8 +119,8 @@ static int split(const struct segmenting *f, const struct cpl_run_rank *rank,
 	return 0;
 }
 
-/* This lists the nodes [from, to), without those inside loops. It returns how many,
- * or -1. */
+/* This lists the nodes [from, to), without those inside loops. It returns how
+ * many, or -1. */
 static int list_nodes(const struct cpl_run_rank *rank, int64_t from, int64_t to,
                       int64_t **out, struct cpl_error *err)
 {
@@ -136,8 +134,8 @@ static int list_nodes(const struct cpl_run_rank *rank, int64_t from, int64_t to,
 	return n;
 }
 
-/* This says whether node a is a round of node b in a loop. The first call after a
- * long computation is not. */
+/* This says whether node a is a round of node b in a loop. The first call after
+ * a long computation is not. */
 static bool is_round_of(const struct cpl_run_rank *rank, int64_t a, int64_t b,
                         double factor)
 {
@@ -148,21 +146,23 @@ static bool is_round_of(const struct cpl_run_rank *rank, int64_t a, int64_t b,
 	for (int64_t i = 0; i < rank->node[a].size; i++, x++, y++) {
 		if (x->kind != y->kind)
 			return false;
-		if (x->kind < 0 && fabs(x->rounds / x->entries -
-		                        y->rounds / y->entries) > 0.5)
+		if (x->kind < 0 &&
+		    fabs(x->rounds / x->entries - y->rounds / y->entries) > 0.5)
 			return false;
-		if (x->kind >= 0 && x->compute / x->count >
-		                            factor * y->compute / y->count +
-		                                    SAME_COMPUTE)
+		if (x->kind >= 0 &&
+		    x->compute / x->count >
+		            factor * y->compute / y->count + SAME_COMPUTE)
 			return false;
 	}
 	return true;
 }
 
 /* A loop is found wherever it begins to repeat, as in h(sh)29s. So what stands
- * beside top[t] and is like the end or the beginning of its body belongs to it, and
- * owner[other] becomes t. It returns about how many rounds these are, or -1. */
-static double take_in(const struct segmenting *f, const struct cpl_run_rank *rank,
+ * beside top[t] and is like the end or the beginning of its body belongs to it,
+ * and owner[other] becomes t. It returns about how many rounds these are, or
+ * -1. */
+static double take_in(const struct segmenting *f,
+                      const struct cpl_run_rank *rank,
                       struct phase_rank_segments *s, const int64_t *top, int n,
                       int t, int *owner)
 {
@@ -202,7 +202,8 @@ struct outside {
 };
 
 /* This returns the segment of top[t], a loop. */
-static int loop_segment(const struct segmenting *f, const struct cpl_run_rank *rank,
+static int loop_segment(const struct segmenting *f,
+                        const struct cpl_run_rank *rank,
                         struct phase_rank_segments *s, const struct outside *o,
                         int t)
 {
@@ -220,14 +221,14 @@ static double seconds_of(const struct cpl_run_rank *rank, int64_t i)
 
 	for (int64_t k = i; k < i + rank->node[i].size; k++)
 		if (rank->node[k].kind >= 0)
-			seconds += rank->node[k].compute +
-			           rank->node[k].duration;
+			seconds +=
+			        rank->node[k].compute + rank->node[k].duration;
 	return seconds;
 }
 
-static int split_outside(const struct segmenting *f, const struct cpl_run_rank *rank,
-                         const uint64_t *shape, struct phase_rank_segments *s,
-                         const struct outside *o)
+static int split_outside(const struct segmenting *f,
+                         const struct cpl_run_rank *rank, const uint64_t *shape,
+                         struct phase_rank_segments *s, const struct outside *o)
 {
 	double now = 0;
 	int run = -1;
@@ -266,8 +267,9 @@ static int split_outside(const struct segmenting *f, const struct cpl_run_rank *
 }
 
 /* This puts all nodes of a rank into segments. */
-static int split_all(const struct segmenting *f, const struct cpl_run_rank *rank,
-                     const uint64_t *shape, struct phase_rank_segments *s)
+static int split_all(const struct segmenting *f,
+                     const struct cpl_run_rank *rank, const uint64_t *shape,
+                     struct phase_rank_segments *s)
 {
 	int64_t *top = NULL;
 	int n = list_nodes(rank, 0, rank->n_nodes, &top, f->err), rc = -1;
@@ -320,7 +322,8 @@ static bool similar(const struct phase_segment *a,
 	double x = a->compute / a->rounds, y = b->compute / b->rounds;
 
 	return a->shape == b->shape &&
-	       phase_alike(a->bytes / a->rounds, b->bytes / b->rounds, factor) &&
+	       phase_alike(a->bytes / a->rounds, b->bytes / b->rounds,
+	                   factor) &&
 	       (phase_alike(x, y, factor) || fabs(x - y) <= SAME_COMPUTE);
 }
 
@@ -376,8 +379,7 @@ int phase_segments(const struct cpl_run_rank *rank,
 	for (int k = 0; k < rank->n_kinds; k++)
 		shape[k] = kind_shape(rank, &rank->kind[k]);
 	if (phase_add_segment(s, -1, 1, err) < 0 ||
-	    split_all(&f, rank, shape, s) ||
-	    unite(s, options->similarity, err))
+	    split_all(&f, rank, shape, s) || unite(s, options->similarity, err))
 		goto out;
 	rc = 0;
 out:

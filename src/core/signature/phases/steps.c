@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * This finds where the steps of a run begin and end, since what happens before and
- * after them does not happen more often in a longer run.
+ * This finds where the steps of a run begin and end, since what happens before
+ * and after them does not happen more often in a longer run.
  *
- *   1. The main loop is the outermost candidate with the most time, of which a part
- *      of 3 / rounds does not count: what happens three times hardly is a loop. The
- *      rounds of loops inside count, too. Others are main loops as well: those which
- *      come to half of that, which have as many rounds and a tenth of the time, or
- *      which call the same functions, as steps do whose sizes drift.
- *   2. The steps last from its first to its last round, in each rank. What stands
- *      next to that belongs to it as long as each call is one that happens in it,
- *      after a computation that is no longer (by the factor `similarity`), since the
- *      first and last rounds are not always folded with the others. In ranks that do
- *      not have the loop the steps last as long as in the others in the mean.
- *   3. A candidate belongs to the steps when half of its rounds or more are in that
- *      time. Else it is of the start or of the end.
+ *   1. The main loop is the outermost candidate with the most time, of which a
+ * part of 3 / rounds does not count: what happens three times hardly is a loop.
+ * The rounds of loops inside count, too. Others are main loops as well: those
+ * which come to half of that, which have as many rounds and a tenth of the
+ * time, or which call the same functions, as steps do whose sizes drift.
+ *   2. The steps last from its first to its last round, in each rank. What
+ * stands next to that belongs to it as long as each call is one that happens in
+ * it, after a computation that is no longer (by the factor `similarity`), since
+ * the first and last rounds are not always folded with the others. In ranks
+ * that do not have the loop the steps last as long as in the others in the
+ * mean.
+ *   3. A candidate belongs to the steps when half of its rounds or more are in
+ * that time. Else it is of the start or of the end.
  */
 #include "commplace-config.h"
 #include "signature/phases/phases.h"
@@ -25,9 +26,9 @@
 #include "base/array.h"
 #include "signature/phases/phases_internal.h"
 
-#define MAIN_PART 0.5    /* of the main loop's time, to be one */
-#define MAIN_LEAST 0.1   /* with as many rounds */
-#define INSIDE_PART 0.5  /* of the rounds */
+#define MAIN_PART 0.5   /* of the main loop's time, to be one */
+#define MAIN_LEAST 0.1  /* with as many rounds */
+#define INSIDE_PART 0.5 /* of the rounds */
 
 struct span {
 	double from, to;
@@ -37,7 +38,7 @@ struct span {
 struct outer {
 	double time, rounds, score;
 	double inside, before, after; /* rounds */
-	uint64_t functions; /* in any order, also of what is inside */
+	uint64_t functions;           /* in any order, also of what is inside */
 	bool main;
 };
 
@@ -82,8 +83,8 @@ static void sum_inner(struct step_search *p)
 	}
 }
 
-/* This marks the main loop and those that count as such. It returns the first, or 0
- * if there is no loop. */
+/* This marks the main loop and those that count as such. It returns the first,
+ * or 0 if there is no loop. */
 static int find_main(struct step_search *p)
 {
 	int best = 0;
@@ -165,8 +166,9 @@ static double sum_of(const struct cpl_run_rank *rank, int64_t i,
 	return seconds;
 }
 
-static bool is_usual(const struct step_search *p, const struct cpl_run_rank *rank,
-                     int64_t i, const struct usual *usual)
+static bool is_usual(const struct step_search *p,
+                     const struct cpl_run_rank *rank, int64_t i,
+                     const struct usual *usual)
 {
 	for (int64_t k = i; k < i + rank->node[i].size; k++) {
 		const struct cpl_run_node *node = &rank->node[k];
@@ -203,8 +205,7 @@ static int extend(struct step_search *p, int i)
 {
 	const struct cpl_run_rank *rank = &p->events->rank[i];
 	struct span *span = &p->span[i];
-	struct usual *usual =
-	        calloc((size_t)rank->n_kinds + 1, sizeof(*usual));
+	struct usual *usual = calloc((size_t)rank->n_kinds + 1, sizeof(*usual));
 	struct top_node *top = NULL;
 	double now = 0;
 	int n = 0, first = -1, last = -1, rc = -1;
@@ -216,8 +217,7 @@ static int extend(struct step_search *p, int i)
 	for (int64_t k = 0; k < rank->n_nodes; k += rank->node[k].size) {
 		if (cpl_array_grow(&top, n, sizeof(*top), p->err))
 			goto out;
-		top[n] = (struct top_node){k, now,
-		                           now + sum_of(rank, k, NULL)};
+		top[n] = (struct top_node){k, now, now + sum_of(rank, k, NULL)};
 		now = top[n].to;
 		if (within(span, top[n].from, top[n].to)) {
 			sum_of(rank, k, usual);
@@ -244,9 +244,9 @@ out:
 static enum cpl_phase_kind place_of(const struct span *span, double from,
                                     double to)
 {
-	return within(span, from, to)                 ? CPL_PHASE_REST
+	return within(span, from, to)          ? CPL_PHASE_REST
 	       : middle(from, to) < span->from ? CPL_PHASE_START
-	                                              : CPL_PHASE_END;
+	                                       : CPL_PHASE_END;
 }
 
 /* This says where the candidates' rounds are. */
@@ -306,9 +306,9 @@ static void place_candidates(struct step_search *p)
 
 		if (!outermost(p, c))
 			of->kind = p->candidate[of->parent].kind;
-		else if (o->main || o->inside >= INSIDE_PART * (o->inside +
-		                                                o->before +
-		                                                o->after))
+		else if (o->main ||
+		         o->inside >= INSIDE_PART * (o->inside + o->before +
+		                                     o->after))
 			of->kind = CPL_PHASE_REPEATS;
 		else
 			of->kind = o->before >= o->after ? CPL_PHASE_START_LOOP
@@ -317,16 +317,16 @@ static void place_candidates(struct step_search *p)
 }
 
 int phase_find_steps(const struct cpl_run_events *events, double similarity,
-                 struct phase_rank_segments *ranks,
-                 struct phase_candidate *candidate, int n,
-                 struct cpl_error *err)
+                     struct phase_rank_segments *ranks,
+                     struct phase_candidate *candidate, int n,
+                     struct cpl_error *err)
 {
 	struct step_search p = {.events = events,
-	                    .similarity = similarity,
-	                    .ranks = ranks,
-	                    .candidate = candidate,
-	                    .n = n,
-	                    .err = err};
+	                        .similarity = similarity,
+	                        .ranks = ranks,
+	                        .candidate = candidate,
+	                        .n = n,
+	                        .err = err};
 	int rc = -1;
 
 	p.outer = calloc((size_t)n, sizeof(*p.outer));
