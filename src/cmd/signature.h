@@ -103,6 +103,11 @@ void signature_default_name(const char *path,
 /* The paper's table: phase, weight, times of the whole run, PET. An exit code. */
 int signature_print_pet(const struct cpl_signature *sig);
 
+struct cpl_foreseen;
+
+/* Between what the time of a longer run is, if that is not sure. */
+void signature_print_interval(const struct cpl_foreseen *run);
+
 /* `commplace signature phases`: argv[0] is "phases". An exit code. */
 int signature_phases(const struct cmd *self, int argc, char **argv);
 

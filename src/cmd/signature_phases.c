@@ -9,11 +9,12 @@
 #include "base/file.h"
 #include "options.h"
 #include "run_events.h"
-#include "signature/phases/phases.h"
+#include "signature/phases/predict.h"
 
 struct options {
 	const char *output, *name, *application;
 	double min_rounds, similarity, relevant; /* percent */
+	double times;
 	int64_t calls;                           /* rank; -1: none */
 	bool json;
 };
@@ -30,6 +31,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"similarity", .number = &o->similarity, .least = 1,
 	         .most = 1e9},
 	        {"relevant", .number = &o->relevant, .least = 0, .most = 100},
+	        {"times", .number = &o->times, .least = 1e-6, .most = 1e9},
 	        {"calls", .integer = &o->calls, .low = 0,
 	         .high = CPL_SIGNATURE_MAX_RANKS - 1},
 	        {"json", .flag = &o->json},
@@ -39,15 +41,43 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return cmd_options(self, argc, argv, table, CMD_WORDS);
 }
 
-/* Seconds of what no phase explains. */
-static double unexplained(const struct cpl_signature *sig)
+/* Seconds of the phases of a name that is or begins so. */
+static double time_named(const struct cpl_signature *sig, const char *name,
+                         bool loops)
 {
 	double time = 0;
 
-	for (int i = 0; i < sig->n_phases; i++)
-		if (!strcmp(sig->phase[i].name, "rest"))
-			time += sig->phase[i].weight * sig->phase[i].time;
+	for (int i = 0; i < sig->n_phases; i++) {
+		const struct cpl_phase *p = &sig->phase[i];
+		size_t n = strlen(name);
+
+		if (!strncmp(p->name, name, n) &&
+		    (!p->name[n] ||
+		     (loops && !p->name[n + strspn(p->name + n, "0123456789")])))
+			time += p->weight * p->time;
+	}
 	return time;
+}
+
+/* Seconds of what no phase explains. */
+static double unexplained(const struct cpl_signature *sig)
+{
+	return time_named(sig, "rest", false);
+}
+
+/* Seconds before and after the steps. */
+static double at_edges(const struct cpl_signature *sig)
+{
+	return time_named(sig, "start", true) + time_named(sig, "end", true);
+}
+
+void signature_print_interval(const struct cpl_foreseen *run)
+{
+	if (run->high > run->low)
+		printf("Between %.2f and %.2f s: a longer run may have as much "
+		       "or more of what is in no phase,\nand of loops before "
+		       "and after the steps\n",
+		       run->low, run->high);
 }
 
 int signature_print_pet(const struct cpl_signature *sig)
@@ -72,6 +102,10 @@ int signature_print_pet(const struct cpl_signature *sig)
 	printf("COMM, COMP and W x PHASE_ET are seconds of the whole run: mean "
 	       "of its ranks.\nPET, the sum of W x PHASE_ET: %.2f s\n",
 	       pet);
+	if (at_edges(sig) > 0)
+		printf("Before and after the steps (start, end): %.2f s, "
+		       "%.1f %% of it\n",
+		       at_edges(sig), 100 * at_edges(sig) / pet);
 	if (unexplained(sig) > 0)
 		printf("In no phase, so not known to repeat (rest): %.2f s, "
 		       "%.1f %% of it\n",
@@ -93,8 +127,8 @@ static int print_calls(const struct cpl_phases *p, int i, struct cpl_error *err)
 			return -1;
 		if (!n)
 			continue;
-		printf("\nphase%d in rank %d, each of %g rounds:\n", k + 1,
-		       e->rank[i].rank, p->phase[k].rank[i].rounds);
+		printf("\n%s in rank %d, each of %g rounds:\n",
+		       p->phase[k].name, e->rank[i].rank, p->phase[k].rank[i].rounds);
 		t = cmd_table_new("llrrrr");
 		cmd_table_row(t, "CALL|PARTNER|COUNT|BYTES|COMP ns|CALL ns");
 		for (int c = 0; c < n; c++) {
@@ -136,9 +170,11 @@ static json_t *ranks_json(const struct cpl_phases *p, int k)
 	return list;
 }
 
-static int print_json(const struct cmd *self, const struct cpl_phases *p,
+static int print_json(const struct cmd *self, const struct options *o,
+                      const struct cpl_phases *p,
                       const struct cpl_signature *sig)
 {
+	struct cpl_foreseen run = cpl_foresee(sig, o->times);
 	json_t *list = json_array();
 	double pet = 0;
 
@@ -154,9 +190,14 @@ static int print_json(const struct cmd *self, const struct cpl_phases *p,
 		                        ranks_json(p, k)));
 	}
 	return cmd_print_json(
-	        self, json_pack("{s:s, s:i, s:f, s:f, s:o}", "name", sig->name,
-	                        "ranks", sig->ranks, "pet", pet, "unexplained",
-	                        pet > 0 ? unexplained(sig) / pet : 0, "phases",
+	        self, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+	                        "s:o}",
+	                        "name", sig->name, "ranks", sig->ranks, "pet",
+	                        pet, "unexplained",
+	                        pet > 0 ? unexplained(sig) / pet : 0, "edges",
+	                        pet > 0 ? at_edges(sig) / pet : 0, "times",
+	                        o->times, "foreseen", run.time, "foreseen_low",
+	                        run.low, "foreseen_high", run.high, "phases",
 	                        list));
 }
 
@@ -183,9 +224,16 @@ static int report(const struct cmd *self, const struct options *o,
 	if (o->output && cpl_signature_write(sig, o->output, &err))
 		return cmd_fail(self, &err);
 	if (o->json)
-		return print_json(self, p, sig);
+		return print_json(self, o, p, sig);
 	if (signature_print_pet(sig))
 		return CMD_FAILED;
+	if (o->times != 1) {
+		struct cpl_foreseen run = cpl_foresee(sig, o->times);
+
+		printf("PET of %g times the steps: %.2f s\n", o->times,
+		       run.time);
+		signature_print_interval(&run);
+	}
 	if (o->calls >= 0 && print_calls(p, i, &err))
 		return cmd_fail(self, &err);
 	return CMD_OK;
@@ -207,6 +255,7 @@ int signature_phases(const struct cmd *self, int argc, char **argv)
 	struct options o = {.min_rounds = found.min_rounds,
 	                    .similarity = found.similarity,
 	                    .relevant = 100 * found.relevant,
+	                    .times = 1,
 	                    .calls = -1};
 	struct cpl_error err = {""};
 	struct cpl_run_events *events;

@@ -265,13 +265,13 @@ static void unload(struct predict_inputs *in)
 	cpl_run_events_free(in->events);
 }
 
-/* A repeated phase runs --times as often. */
+/* Executions of phase k in a run with --times the steps. */
 static double weight_of(const struct predict_inputs *in,
                         const struct options *o, int k)
 {
-	double weight = in->sig->phase[k].weight;
+	const struct cpl_phase *p = &in->sig->phase[k];
 
-	return weight > 1 ? weight * o->times : weight;
+	return p->weight * cpl_phase_times(p->name, p->weight, o->times).likely;
 }
 
 static void print_waiting(const struct predict_inputs *in, int k)
@@ -299,8 +299,7 @@ static void print_waiting(const struct predict_inputs *in, int k)
 /* Seconds of the whole run. */
 struct predict_totals {
 	double pet, idle, elsewhere, network[2];
-	/* What runs once may as well run --times as often. */
-	double low, high;
+	struct cpl_foreseen run; /* with --times the steps */
 };
 
 static struct predict_totals total_of(const struct predict_inputs *in,
@@ -312,16 +311,13 @@ static struct predict_totals total_of(const struct predict_inputs *in,
 		const struct cpl_predicted_phase *p = &in->phase[k];
 		double w = weight_of(in, o, k);
 
-		if (in->sig->phase[k].weight <= 1)
-			sum.high += w * (o->times - 1) * p->time;
 		sum.pet += w * p->time;
 		sum.idle += w * p->idle;
 		sum.elsewhere += w * p->elsewhere;
 		sum.network[0] += w * p->network[0];
 		sum.network[1] += w * p->network[1];
 	}
-	sum.low = sum.pet + (sum.high < 0 ? sum.high : 0);
-	sum.high = sum.pet + (sum.high > 0 ? sum.high : 0);
+	sum.run = cpl_foresee(in->sig, o->times);
 	return sum;
 }
 
@@ -348,10 +344,7 @@ static int print_text(const struct predict_inputs *in, const struct options *o)
 	printf("Seconds times W. MTTIME: with the least transfer, no idle "
 	       "time.\nPET %.2f s, of them idle %.2f s (%.1f %%)\n",
 	       sum.pet, sum.idle, 100 * sum.idle / sum.pet);
-	if (sum.low < sum.high)
-		printf("Between %.2f and %.2f s: what is in no phase is taken "
-		       "to run once, and may run %g times\n",
-		       sum.low, sum.high, o->times);
+	signature_print_interval(&sum.run);
 	if (in->there.rank)
 		printf("Elsewhere: %.2f s, %+.1f %%; an estimate\n",
 		       sum.elsewhere, 100 * (sum.elsewhere / sum.pet - 1));
@@ -406,8 +399,8 @@ static int print_json(const struct cmd *self, const struct predict_inputs *in,
 	}
 	return cmd_print_json(self,
 	                      json_pack("{s:f, s:f, s:f, s:f, s:f, s:o}",
-	                                "pet", sum.pet, "pet_low", sum.low,
-	                                "pet_high", sum.high, "idle", sum.idle,
+	                                "pet", sum.pet, "pet_low", sum.run.low,
+	                                "pet_high", sum.run.high, "idle", sum.idle,
 	                                "elsewhere", sum.elsewhere, "phases",
 	                                list));
 }

@@ -6,6 +6,8 @@
 
 #define NONE REC_FOLD_NONE
 #define BUCKETS 4096
+#define LONG_COMPUTE 10000000 /* nanoseconds */
+#define LOOPED 8192           /* events; others share their marks */
 #define BASE UINT64_C(0x9e3779b97f4a7c15) /* of polynomial hashes, odd */
 
 /* This is an element of the top level. `prefix` is the hash of all elements up to
@@ -30,6 +32,7 @@ struct rec_fold {
 	struct fold_entry *place;
 	uint32_t n, places; /* used, allocated */
 	bool loose;         /* rounds no longer tell loops apart */
+	uint8_t looped[LOOPED / 8]; /* a bit for each event: in a loop once */
 	uint32_t head[TABLES][BUCKETS];
 	uint64_t power[REC_FOLD_WINDOW + 1];
 	void (*drop)(void *, uint32_t, const struct rec_amount *);
@@ -295,6 +298,29 @@ static int depth_of(const struct rec_fold *f, uint32_t from, uint32_t to)
 	return deepest;
 }
 
+static bool was_looped(const struct rec_fold *f, uint32_t event)
+{
+	return f->looped[event % LOOPED / 8] >> event % 8 & 1;
+}
+
+static void mark_looped(struct rec_fold *f, uint32_t event)
+{
+	f->looped[event % LOOPED / 8] |= (uint8_t)(1 << event % 8);
+}
+
+/* What was computed before the event at a was no part of a step, as that before b
+ * tells. */
+static bool comes_late(const struct rec_fold *f, uint32_t a, uint32_t b)
+{
+	const struct rec_node *x = &f->node[a], *y = &f->node[b];
+
+	return !is_loop(x) && !was_looped(f, x->event) &&
+	       x->amount.compute > LONG_COMPUTE * x->amount.count &&
+	       (double)x->amount.compute * (double)y->amount.count >
+	               REC_FOLD_LONG * (double)y->amount.compute *
+	                       (double)x->amount.count;
+}
+
 static bool fold(struct rec_fold *f);
 
 /* The last w places and the w before them become a loop, if they are equal. */
@@ -307,7 +333,8 @@ static bool make_loop(struct rec_fold *f, uint32_t w)
 	if (n < 2 * w || window(f, first, first + w) != window(f, n - w, n))
 		return false;
 	for (i = first; i < first + w; i++)
-		if (!same(f, f->place[i].node, f->place[i + w].node))
+		if (!same(f, f->place[i].node, f->place[i + w].node) ||
+		    comes_late(f, f->place[i].node, f->place[i + w].node))
 			return false;
 	depth = depth_of(f, first, first + w) + 1;
 	if (depth > REC_FOLD_DEPTH)
@@ -317,6 +344,8 @@ static bool make_loop(struct rec_fold *f, uint32_t w)
 	if (loop == NONE)
 		return false;
 	for (i = first; i < first + w; i++) {
+		if (!is_loop(&f->node[f->place[i].node]))
+			mark_looped(f, f->node[f->place[i].node].event);
 		merge(f, f->place[i].node, f->place[i + w].node);
 		f->node[f->place[i].node].next =
 		        i + 1 < first + w ? f->place[i + 1].node : NONE;

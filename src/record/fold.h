@@ -8,7 +8,10 @@
  * the body of the loop before them, that loop gets one more round. Loops are equal
  * when their bodies and the rounds of each entry are. The shortest window comes
  * first, none is longer than REC_FOLD_WINDOW, and of windows with the same last two
- * elements the nearest REC_FOLD_TRIES are tried. Amounts of what is folded (how
+ * elements the nearest REC_FOLD_TRIES are tried. Until an event has been in a loop, it
+ * is not the first round of one when it comes after a computation that is
+ * REC_FOLD_LONG times as long as that of the second, and longer than 10 ms: what is
+ * computed before the steps of a run would be lost in their sum. Amounts of what is folded (how
  * often, bytes, times) are added up and never lost.
  *
  * The bound: beyond REC_FOLD_NODES nodes, loops first become equal whatever their
@@ -26,6 +29,7 @@
 #define REC_FOLD_WINDOW 4096
 #define REC_FOLD_TRIES 64
 #define REC_FOLD_DEPTH 24 /* of loops inside loops */
+#define REC_FOLD_LONG 4
 #define REC_FOLD_NONE UINT32_MAX
 
 /* This sums up a number of equal events; times are in nanoseconds. */

@@ -62,7 +62,8 @@ CLEANFILES += tests/bench/bench_mapping
 # tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
 # COMMPLACE_BUILD=. $(srcdir)/tests/bench/bench-applications, bench-pet, and
 # $(MPICC) -o halo_job $(srcdir)/tests/bench/halo_job.c for reproduce-rescale
-EXTRA_DIST += tests/bench/bench-applications tests/bench/bench-pet tests/bench/halo_job.c
+EXTRA_DIST += tests/bench/bench-applications tests/bench/bench-pet tests/bench/pet_job.c \
+	tests/bench/halo_job.c tests/bench/reproduce-clustering
 EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
 EXTRA_DIST += doc/reproduction
 

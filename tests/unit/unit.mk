@@ -311,14 +311,23 @@ tests_unit_test_record_collectives_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_record_collectives_CFLAGS = $(unit_cflags)
 tests_unit_test_record_collectives_LDADD = $(unit_ldadd)
 
-unit_tests += tests/unit/test_phases
-tests_unit_test_phases_SOURCES = tests/unit/test_phases.c \
+# The recorder's own kinds, loops and files.
+played_run = tests/unit/played_run.h \
 	src/record/events.c src/record/events.h src/record/fold.c src/record/fold.h \
 	src/record/kinds.c src/record/kinds.h src/record/section.c \
 	src/record/section.h src/record/table.c src/record/table.h
+
+unit_tests += tests/unit/test_phases
+tests_unit_test_phases_SOURCES = tests/unit/test_phases.c $(played_run)
 tests_unit_test_phases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
 tests_unit_test_phases_CFLAGS = $(unit_cflags)
 tests_unit_test_phases_LDADD = $(unit_ldadd) -lm
+
+unit_tests += tests/unit/test_phase_steps
+tests_unit_test_phase_steps_SOURCES = tests/unit/test_phase_steps.c $(played_run)
+tests_unit_test_phase_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
+tests_unit_test_phase_steps_CFLAGS = $(unit_cflags)
+tests_unit_test_phase_steps_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_nccl_join
 tests_unit_test_nccl_join_SOURCES = tests/unit/test_nccl_join.c $(nccl_pure)

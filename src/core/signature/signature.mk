@@ -78,6 +78,8 @@ lab_sources += src/core/signature/phases/events.h \
 	src/core/signature/phases/phases.h \
 	src/core/signature/phases/phases_internal.h \
 	src/core/signature/phases/find.c src/core/signature/phases/make.c \
+	src/core/signature/phases/segments.c \
+	src/core/signature/phases/steps.c \
 	src/core/signature/phases/machine.h \
 	src/core/signature/phases/machine.c \
 	src/core/signature/phases/measure.h \

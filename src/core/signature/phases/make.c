@@ -316,10 +316,8 @@ static int make_phase(const struct cpl_phases *p, int k,
 {
 	const struct cpl_found_phase *found = &p->phase[k];
 	bool rest = k == p->n - 1;
-	char name[32];
 
-	snprintf(name, sizeof(name), "phase%d", k + 1);
-	phase[k].name = strdup(rest ? "rest" : name);
+	phase[k].name = strdup(found->name);
 	phase[k].weight = found->weight;
 	phase[k].time = found->compute + found->communication;
 	/* A time of 0 would mean that nothing is known. */

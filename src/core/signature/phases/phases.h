@@ -23,12 +23,17 @@
  *      a grid. They are the same phase when their rounds are (within 5 %, or 2);
  *      those with the same functions are compared first, then the others in the
  *      order of the run.
- *   3. A phase with less than `relevant` of the run's time goes to the one around
+ *   3. The steps of a run are from the first to the last round of its main loop
+ *      (steps.c). A loop before or after them is a phase of its own, "start1" or
+ *      "end1", that a longer run is taken to have as often as this one. All else
+ *      before them is "start", all else after them, with the time after the last
+ *      call, is "end"; both happen once.
+ *   4. A phase with less than `relevant` of the run's time goes to the one around
  *      it. The shortest of those in no other go to "rest", as long as they have
- *      no more than that together. The rest happens once, has weight 1, and gets
- *      all bytes and time that no phase has. So the sum over phases of weight *
- *      traffic is the run's traffic, and that of weight * time (PET, equation 1)
- *      is its time.
+ *      no more than that together. The rest is what no phase explains among the
+ *      steps; it has weight 1, and gets all bytes and time that no phase has. So
+ *      the sum over phases of weight * traffic is the run's traffic, and that of
+ *      weight * time (PET, equation 1) is its time.
  *
  * A phase's weight is the median of its ranks' rounds, and its times are means over
  * all ranks of the run.
@@ -66,7 +71,18 @@ struct cpl_phase_rank {
 	double compute, communication;
 };
 
+enum cpl_phase_kind {
+	CPL_PHASE_REPEATS,    /* with the steps of the run */
+	CPL_PHASE_START_LOOP, /* repeats before them */
+	CPL_PHASE_END_LOOP,   /* repeats after them */
+	CPL_PHASE_START,      /* all else before them */
+	CPL_PHASE_END,        /* all else after them */
+	CPL_PHASE_REST,       /* among them, but in no phase */
+};
+
 struct cpl_found_phase {
+	enum cpl_phase_kind kind;
+	char name[24];
 	double weight;
 	double compute, communication; /* of one execution, mean over ranks */
 	struct cpl_phase_rank *rank;   /* [n of events] */
@@ -95,8 +111,7 @@ void cpl_phases_free(struct cpl_phases *phases);
 int cpl_phase_calls(const struct cpl_phases *phases, int phase, int i,
                     struct cpl_phase_call **calls, struct cpl_error *err);
 
-/* This makes a signature with phases "phase1", ... and "rest", or if phases is
- * NULL, with one phase "run" of all that the ranks' totals say. "recorded" has the
+/* This makes a signature with the phases as they are named, or if phases is NULL, with one phase "run" of all that the ranks' totals say. "recorded" has the
  * number of `incomplete` ranks (missing, or ended without MPI_Finalize). It returns
  * NULL with err. */
 struct cpl_signature *cpl_phases_signature(const struct cpl_run_events *events,

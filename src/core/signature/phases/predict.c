@@ -182,3 +182,45 @@ bool cpl_predict_waits(const struct cpl_predicted_phase *phase, int rank)
 
 	return idle > phase->most_idle / 2 && idle > phase->time / 20;
 }
+
+/* "start1", "end12" */
+static bool is_edge_loop(const char *name)
+{
+	const char *number = !strncmp(name, "start", 5) ? name + 5
+	                     : !strncmp(name, "end", 3) ? name + 3
+	                                                : "";
+
+	return *number && !number[strspn(number, "0123456789")];
+}
+
+struct cpl_phase_times cpl_phase_times(const char *name, double weight,
+                                       double times)
+{
+	bool edge = !strcmp(name, "start") || !strcmp(name, "end");
+	bool loop = is_edge_loop(name), rest = !strcmp(name, "rest");
+	struct cpl_phase_times of = {1, 1, 1};
+
+	if (edge)
+		return of;
+	if (rest || (weight > 1 && !loop))
+		of.likely = times;
+	of.least = rest || loop || weight <= 1 ? fmin(1, times) : times;
+	of.most = rest || loop || weight <= 1 ? fmax(1, times) : times;
+	return of;
+}
+
+struct cpl_foreseen cpl_foresee(const struct cpl_signature *sig, double times)
+{
+	struct cpl_foreseen sum = {0, 0, 0};
+
+	for (int k = 0; k < sig->n_phases; k++) {
+		const struct cpl_phase *p = &sig->phase[k];
+		struct cpl_phase_times of =
+		        cpl_phase_times(p->name, p->weight, times);
+
+		sum.time += of.likely * p->weight * p->time;
+		sum.low += of.least * p->weight * p->time;
+		sum.high += of.most * p->weight * p->time;
+	}
+	return sum;
+}

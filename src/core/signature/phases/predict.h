@@ -65,4 +65,26 @@ void cpl_predict_free(struct cpl_predicted_phase *phase, int n);
  * that is idle most, and for more than a twentieth of the phase. */
 bool cpl_predict_waits(const struct cpl_predicted_phase *phase, int rank);
 
+/* These are times of a run that steps more often. */
+struct cpl_foreseen {
+	double time;      /* seconds */
+	double low, high; /* what is not known to repeat does not, or does */
+};
+
+/* A longer run has a phase `most` times as often at the most, `least` times at the
+ * least, and `likely` times as far as one can say. A phase of a weight above 1
+ * repeats with the steps, and "rest", which is among them, goes on as they do, or
+ * does not. Loops of the start and the end ("start1", "end1") are there as often as
+ * before, or repeat as well, if they are steps. "start" and "end" happen once. Any
+ * other phase of weight 1 likely does. */
+struct cpl_phase_times {
+	double least, likely, most;
+};
+
+struct cpl_phase_times cpl_phase_times(const char *name, double weight,
+                                       double times);
+
+/* This foresees the time of a run with `times` times the steps. O(phases). */
+struct cpl_foreseen cpl_foresee(const struct cpl_signature *sig, double times);
+
 #endif
