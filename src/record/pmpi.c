@@ -87,15 +87,22 @@ int rec_pmpi_load(void)
 	REC_PMPI_FUNCTIONS(X)
 	REC_PMPI_HANDLES(X)
 #undef X
+	pmpi.has_sessions = REC_LARGE;
+#define X(name)                                                                \
+	pmpi.name = (__typeof__(pmpi.name))rec_symbol("PMPI_" #name);          \
+	pmpi.has_sessions = pmpi.has_sessions && pmpi.name;
+	REC_PMPI_SESSIONS(X)
+#undef X
 #ifdef OPEN_MPI
 	/* Open MPI's handles are addresses of the library's objects. */
 	pmpi.comm_world = rec_symbol("ompi_mpi_comm_world");
 	pmpi.comm_null = rec_symbol("ompi_mpi_comm_null");
 	pmpi.byte = rec_symbol("ompi_mpi_byte");
 	pmpi.errors_return = rec_symbol("ompi_mpi_errors_return");
+	pmpi.no_info = rec_symbol("ompi_mpi_info_null");
 	pmpi.no_op = rec_symbol("ompi_mpi_op_no_op");
 	if (!pmpi.comm_world || !pmpi.comm_null || !pmpi.byte ||
-	    !pmpi.errors_return || !pmpi.no_op)
+	    !pmpi.errors_return || !pmpi.no_info || !pmpi.no_op)
 		return -1;
 #else
 	if (rec_symbol("ompi_mpi_comm_world"))
@@ -104,6 +111,7 @@ int rec_pmpi_load(void)
 	pmpi.comm_null = MPI_COMM_NULL;
 	pmpi.byte = MPI_BYTE;
 	pmpi.errors_return = MPI_ERRORS_RETURN;
+	pmpi.no_info = MPI_INFO_NULL;
 	pmpi.no_op = MPI_NO_OP;
 #endif
 	return 0;

@@ -8,6 +8,7 @@
 #define CPL_RECORD_PMPI_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* This tells whether the header has persistent collectives and partitioned
  * communication. Open MPI 5 has them, though it states MPI 3.1. */
@@ -45,7 +46,8 @@ void *rec_real(const char *name);
 		real_;                                                         \
 	})
 
-/* The recorder itself calls these. */
+/* The recorder itself calls these, the second list where there are sessions; a
+ * library without these is as good for other programs. */
 #define REC_PMPI_FUNCTIONS(X)                                                  \
 	X(Bcast)                                                               \
 	X(Cart_shift)                                                          \
@@ -70,6 +72,7 @@ void *rec_real(const char *name);
 	X(Graph_neighbors_count)                                               \
 	X(Group_compare)                                                       \
 	X(Group_free)                                                          \
+	X(Group_rank)                                                          \
 	X(Group_size)                                                          \
 	X(Group_translate_ranks)                                               \
 	X(Recv)                                                                \
@@ -80,6 +83,16 @@ void *rec_real(const char *name);
 	X(Win_get_group)                                                       \
 	X(Win_set_attr)
 
+#if REC_LARGE
+#define REC_PMPI_SESSIONS(X)                                                   \
+	X(Comm_create_from_group)                                              \
+	X(Group_from_session_pset)                                             \
+	X(Session_finalize)                                                    \
+	X(Session_init)
+#else
+#define REC_PMPI_SESSIONS(X)
+#endif
+
 /* These give C's handle for Fortran's number. MPICH's macros say that both are the
  * same. */
 #ifdef MPI_Comm_f2c
@@ -87,18 +100,21 @@ void *rec_real(const char *name);
 #define REC_F2C(kind, number) MPI_##kind##_f2c(number)
 #else
 #define REC_PMPI_HANDLES(X)                                                    \
-	X(Comm_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
+	X(Comm_f2c) X(Group_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
 #define REC_F2C(kind, number) pmpi.kind##_f2c(number)
 #endif
 
 struct rec_pmpi {
 #define X(name) __typeof__(PMPI_##name) *name;
 	REC_PMPI_FUNCTIONS(X)
+	REC_PMPI_SESSIONS(X)
 	REC_PMPI_HANDLES(X)
 #undef X
+	bool has_sessions;
 	MPI_Comm comm_world, comm_null;
 	MPI_Datatype byte;
 	MPI_Errhandler errors_return;
+	MPI_Info no_info;
 	MPI_Op no_op;
 };
 

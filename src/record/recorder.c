@@ -39,6 +39,13 @@ static struct {
 	pid_t pid;
 	MPI_Comm comm; /* our own, so that no message is mistaken for ours */
 	MPI_Group world;
+	/* These are the program's sessions (MPI_Init counts as one), if it began
+	 * with one; then comm, once there, is made of a session of our own. */
+	int sessions;
+	bool joined, session_open;
+#if REC_LARGE
+	MPI_Session session;
+#endif
 	struct rec_table out, in;
 	int64_t since, time; /* ns: recording since, in windows before */
 	uint64_t outside_messages, outside_bytes, lost;
@@ -197,43 +204,48 @@ static void go_on(void)
 	atomic_store(&rec_on, true);
 }
 
-void rec_begin(void)
+static void stop(void)
+{
+	if (atomic_exchange(&rec_on, false))
+		rec.time += rec_now() - rec.since;
+}
+
+/* This looks for the library once, and tells whether this process may begin. */
+static bool may_begin(void)
+{
+	if (rec.pid)
+		return false;
+	rec.pid = getpid();
+	if (!rec_pmpi_load())
+		return true;
+	if (first_rank())
+		fprintf(stderr, "commplace-record: the program uses another "
+		                "MPI library than the recorder was built "
+		                "for; nothing is recorded\n");
+	return false;
+}
+
+/* This makes what a process needs by itself. */
+static bool make_tables(void)
+{
+	if (rec_table_init(&rec.out, rec.size, REC_DENSE_LIMIT) ||
+	    rec_peers_begin(rec.world) || rec_event_file_begin())
+		return false;
+	rec.path = output_path();
+	return rec.path != NULL;
+}
+
+static void say_no_memory(void)
+{
+	if (!rec.rank)
+		fprintf(stderr, "commplace-record: out of memory; nothing is "
+		                "recorded\n");
+}
+
+static void start(void)
 {
 	struct rec_head head;
-	MPI_Comm parent;
-	bool ok;
 
-	if (rec.pid)
-		return;
-	rec.pid = getpid();
-	if (rec_pmpi_load()) {
-		if (first_rank())
-			fprintf(stderr,
-			        "commplace-record: the program uses another "
-			        "MPI library than the recorder was built "
-			        "for; nothing is recorded\n");
-		return;
-	}
-	/* Spawned processes are a world of their own, and not in this profile. */
-	if (pmpi.Comm_get_parent(&parent) != MPI_SUCCESS ||
-	    parent != pmpi.comm_null ||
-	    pmpi.Comm_dup(pmpi.comm_world, &rec.comm) != MPI_SUCCESS)
-		return;
-	pmpi.Comm_set_errhandler(rec.comm, pmpi.errors_return);
-	pmpi.Comm_rank(rec.comm, &rec.rank);
-	pmpi.Comm_size(rec.comm, &rec.size);
-	ok = pmpi.Comm_group(rec.comm, &rec.world) == MPI_SUCCESS;
-	ok = ok && !rec_table_init(&rec.out, rec.size, REC_DENSE_LIMIT);
-	ok = ok && !rec_peers_begin(rec.world);
-	ok = ok && !rec_event_file_begin();
-	rec.path = output_path();
-	ok = ok && rec.path;
-	if (!rec_agree(ok)) {
-		if (!rec.rank)
-			fprintf(stderr, "commplace-record: out of memory; "
-			                "nothing is recorded\n");
-		return;
-	}
 	describe(&rec.text);
 	head = head_of(&rec.text);
 	rec_rank_file_prepare(rec.path, rec.rank, &head, fill_section);
@@ -242,10 +254,109 @@ void rec_begin(void)
 	go_on();
 }
 
-static void stop(void)
+#if REC_LARGE
+/* This adds MPI_Init to the sessions that are open, and tells whether any are. */
+static bool opened_within(void)
 {
-	if (atomic_exchange(&rec_on, false))
-		rec.time += rec_now() - rec.since;
+	bool any;
+
+	rec_lock();
+	any = rec.sessions > 0;
+	rec.sessions += any;
+	rec_unlock();
+	return any;
+}
+
+/* All ranks are here, so they can be joined. Whoever has no memory comes, too. */
+static void join(void)
+{
+	bool here;
+
+	rec_lock();
+	here = !rec.joined;
+	rec.joined = true;
+	rec_unlock();
+	if (!here ||
+	    pmpi.Comm_create_from_group(rec.world, "commplace-record",
+	                                pmpi.no_info, pmpi.errors_return,
+	                                &rec.comm) != MPI_SUCCESS ||
+	    rec_agree(rec.active))
+		return;
+	stop();
+	rec.active = false;
+	rec_rank_file_cancel();
+	say_no_memory();
+}
+
+void rec_session_begin(void)
+{
+	static const char all[] = "mpi://WORLD";
+	bool first;
+
+	rec_lock();
+	first = !rec.sessions && may_begin() && pmpi.has_sessions;
+	rec.sessions += first || rec.sessions;
+	rec_unlock();
+	if (!first)
+		return;
+	rec.session_open =
+	        pmpi.Session_init(pmpi.no_info, pmpi.errors_return,
+	                          &rec.session) == MPI_SUCCESS;
+	if (!rec.session_open ||
+	    pmpi.Group_from_session_pset(rec.session, all, &rec.world) !=
+	            MPI_SUCCESS)
+		return;
+	pmpi.Group_rank(rec.world, &rec.rank);
+	pmpi.Group_size(rec.world, &rec.size);
+	if (make_tables())
+		start();
+}
+
+void rec_session_joined(MPI_Group group)
+{
+	int size = 0;
+
+	/* Groups of two sessions cannot be compared, but none has more ranks. */
+	if (rec.sessions && rec.size &&
+	    pmpi.Group_size(group, &size) == MPI_SUCCESS && size == rec.size)
+		join();
+}
+
+void rec_session_end(void)
+{
+	if (rec.sessions)
+		rec_finish();
+}
+#endif
+
+void rec_begin(void)
+{
+	MPI_Comm parent;
+	bool ok;
+
+#if REC_LARGE
+	if (opened_within()) {
+		join();
+		return;
+	}
+#endif
+	if (!may_begin())
+		return;
+	/* Spawned processes are a world of their own, and not in this profile. */
+	if (pmpi.Comm_get_parent(&parent) != MPI_SUCCESS ||
+	    parent != pmpi.comm_null ||
+	    pmpi.Comm_dup(pmpi.comm_world, &rec.comm) != MPI_SUCCESS)
+		return;
+	rec.joined = true;
+	pmpi.Comm_set_errhandler(rec.comm, pmpi.errors_return);
+	pmpi.Comm_rank(rec.comm, &rec.rank);
+	pmpi.Comm_size(rec.comm, &rec.size);
+	ok = pmpi.Comm_group(rec.comm, &rec.world) == MPI_SUCCESS &&
+	     make_tables();
+	if (rec_agree(ok))
+		start();
+	else
+		say_no_memory();
 }
 
 void rec_control(int level)
@@ -365,7 +476,7 @@ static void write_signature(struct rec_writer *w, const struct summary *all,
 		        rec.path, strerror(w->error));
 }
 
-void rec_finish(void)
+static void write_all(void)
 {
 	struct summary mine = {0}, *all = NULL;
 	struct rec_row *row = NULL, *chunk = NULL;
@@ -454,7 +565,32 @@ __attribute__((destructor)) static void ended(void)
 	kept = !rec_rank_file_write(-1);
 	if (!rec.rank)
 		fprintf(stderr, "commplace-record: the program ended without "
-		                "MPI_Finalize; %s\n",
+		                "%s; %s\n",
+		        !rec.session_open ? "MPI_Finalize"
+		        : rec.joined      ? "MPI_Session_finalize"
+		                          : "a communicator of all of mpi://WORLD",
 		        kept ? "what was counted until then is kept"
 		             : "no signature is written");
+}
+
+void rec_finish(void)
+{
+	bool goes_on;
+
+	rec_lock();
+	goes_on = rec.sessions && --rec.sessions;
+	rec_unlock();
+	if (goes_on)
+		return;
+	if (rec.joined)
+		write_all();
+	else
+		ended();
+	stop();
+	rec.active = false;
+#if REC_LARGE
+	if (rec.session_open)
+		pmpi.Session_finalize(&rec.session);
+	rec.session_open = false;
+#endif
 }

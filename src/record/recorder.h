@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "pmpi.h"
+
 #define REC_EXPORT __attribute__((visibility("default")))
 
 /* This counts the MPI calls of this thread that are under way, for calls inside
@@ -19,7 +21,7 @@
 extern _Thread_local int rec_depth;
 /* Only the thread that called MPI_Init keeps the clocks. */
 extern _Thread_local bool rec_keeps_time;
-/* This is set between MPI_Init and MPI_Finalize, unless MPI_Pcontrol stopped it. */
+/* This is set between MPI_Init and MPI_Finalize (or sessions' first and last), unless MPI_Pcontrol stopped it. */
 extern atomic_bool rec_on;
 /* These are the nanoseconds in MPI calls, and when the last one ended. */
 extern int64_t rec_mpi_time, rec_left;
@@ -81,6 +83,21 @@ static inline void rec_event(int function, int64_t start)
 void rec_begin(void);
 void rec_finish(void);
 void rec_control(int level);
+
+#if REC_LARGE
+/*
+ * Programs of MPI 4's sessions have no MPI_Init. These are called after
+ * MPI_Session_init, after MPI_Comm_create_from_group of a group of `size` members,
+ * and before MPI_Session_finalize. Recording begins with the first session and ends
+ * with the last one, or with MPI_Finalize if that is later; ranks are those of
+ * mpi://WORLD. The first communicator of all of them is when the recorder makes its
+ * own, since a session is opened by each process for itself. Where there was none,
+ * each rank leaves its part as if it had ended without.
+ */
+void rec_session_begin(void);
+void rec_session_joined(MPI_Group group);
+void rec_session_end(void);
+#endif
 
 /* This adds traffic of this rank to (inward: from) a rank of MPI_COMM_WORLD, or
  * with REC_OUTSIDE of another world. The lock must be held. */

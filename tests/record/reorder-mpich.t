@@ -32,7 +32,9 @@ runs "the library compiles with MPICH's headers" "${CC:-gcc}" "${flags[@]}" \
 is "$(readelf -d "$library" | grep -c 'NEEDED.*mpi')" 0 "and needs no MPI library"
 runs "and the program" "$mpicc" -std=gnu11 -O1 -o topologies "$here/topologies.c"
 [ -x topologies ] || bail "no program"
-programs=(topologies)
+runs "and one of MPI 4's sessions" "$mpicc" -std=gnu11 -O1 -DSESSIONS \
+	-o topologies_sessions "$here/topologies.c"
+programs=(topologies topologies_sessions)
 for interface in MPIF MPI F08; do
 	command -v "$mpifort" >/dev/null || continue
 	runs "Fortran's, $interface" "$mpifort" -w -fallow-argument-mismatch \
@@ -61,7 +63,11 @@ apart() {
 }
 for program in "${programs[@]}"; do
 	kinds=("stencil 3 5" graph irregular spread)
-	[ "$program" = topologies ] || kinds=(cart graph)
+	case $program in
+	topologies) ;;
+	topologies_sessions) kinds=("stencil 3 5" irregular) ;;
+	*) kinds=(cart graph) ;;
+	esac
 	for kind in "${kinds[@]}"; do
 		what="$program $kind"
 		# shellcheck disable=SC2086

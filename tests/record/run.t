@@ -175,6 +175,20 @@ program uses another MPI library than the recorder was built for; nothing is \
 recorded
 1 2 3 4 5" "another MPI library is called as if nothing were there"
 
+# A program of an MPI library in a prefix of its own, which only its RPATH names, as
+# conda has it; the recorder calls that one, not the host's.
+mkdir -p prefix/lib
+soname=$(ldd "$PROGRAMS/calls" | sed -n 's/^\t\(libmpi\.so[^ ]*\) => \([^ ]*\).*/\1 \2/p')
+cp -L "${soname#* }" "prefix/lib/${soname%% *}"
+ln -s "${soname%% *}" prefix/lib/libmpi.so
+mpicc -w -O1 -pthread -I"$here" -o prefix/calls "$here/calls.c" "$here/calls_coll.c" \
+	-Lprefix/lib -Wl,--disable-new-dtags,-rpath,"$work/prefix/lib" ||
+	bail "cannot build a program of a prefix"
+like "$(ldd prefix/calls)" "$work/prefix/lib/${soname%% *}" "an MPI library in a prefix"
+check "MPI in a prefix" bcast "$work/prefix/calls" bcast
+is "$(ldd prefix/calls | grep -c "libmpi\.")" 1 "is the only one"
+rm -rf prefix
+
 # A program with all linked in; a library of that name is none.
 echo 'int MPI_Init(int *n, char ***v) { return !n || !v; }
 int main(int n, char **v) { return MPI_Init(&n, &v); }' >inside.c

@@ -15,6 +15,40 @@
 #define CELLS 4 /* a side, of each rank */
 
 static int n, me; /* of the new communicator */
+static MPI_Comm all;
+
+/* With -DSESSIONS there is no MPI_Init. */
+#ifdef SESSIONS
+static MPI_Session session;
+
+static void begin(int *argc, char ***argv)
+{
+	MPI_Group group;
+
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+	MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+	MPI_Comm_create_from_group(group, "all", MPI_INFO_NULL,
+	                           MPI_ERRORS_ARE_FATAL, &all);
+	MPI_Group_free(&group);
+}
+
+static void end(void)
+{
+	MPI_Comm_free(&all);
+	MPI_Session_finalize(&session);
+}
+#else
+static void begin(int *argc, char ***argv)
+{
+	MPI_Init(argc, argv);
+	all = MPI_COMM_WORLD;
+}
+
+static void end(void)
+{
+	MPI_Finalize();
+}
+#endif
 
 /* The same at all processes: rank v has an edge to some others. */
 static int has_edge(int a, int b)
@@ -55,7 +89,7 @@ static void stencil(int *dim)
 	int at[2], up, down, left, right;
 	double sum = 0;
 
-	MPI_Cart_create(MPI_COMM_WORLD, 2, dim, periodic, 1, &comm);
+	MPI_Cart_create(all, 2, dim, periodic, 1, &comm);
 	if (comm == MPI_COMM_NULL)
 		return;
 	MPI_Comm_rank(comm, &me);
@@ -116,8 +150,8 @@ static void irregular(const char *kind)
 	MPI_Comm comm;
 	double value, *got;
 
-	MPI_Comm_rank(MPI_COMM_WORLD, &old);
-	MPI_Comm_size(MPI_COMM_WORLD, &n);
+	MPI_Comm_rank(all, &old);
+	MPI_Comm_size(all, &n);
 	list = malloc((size_t)n * (size_t)n * sizeof(int));
 	weight = malloc((size_t)n * sizeof(int));
 	index = malloc((size_t)n * sizeof(int));
@@ -128,7 +162,7 @@ static void irregular(const char *kind)
 					list[count++] = b;
 			index[a] = count;
 		}
-		MPI_Graph_create(MPI_COMM_WORLD, n, index, list, 1, &comm);
+		MPI_Graph_create(all, n, index, list, 1, &comm);
 	} else if (!strcmp(kind, "spread")) {
 		/* The edges of the rank before. */
 		int source = (old + 1) % n;
@@ -138,7 +172,7 @@ static void irregular(const char *kind)
 				weight[count] = 1 + source / 4;
 				list[count++] = b;
 			}
-		MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &source, &count, list,
+		MPI_Dist_graph_create(all, 1, &source, &count, list,
 		                      weight, MPI_INFO_NULL, 1, &comm);
 	} else {
 		for (int b = 0; b < n; b++)
@@ -146,7 +180,7 @@ static void irregular(const char *kind)
 				weight[count] = 1 + (old + b) % 3;
 				list[count++] = b;
 			}
-		MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, count, list,
+		MPI_Dist_graph_create_adjacent(all, count, list,
 		                               weight, count, list, weight,
 		                               MPI_INFO_NULL,
 		                               strcmp(kind, "plain") != 0,
@@ -197,13 +231,13 @@ int main(int argc, char **argv)
 {
 	int dim[2] = {4, 4};
 
-	MPI_Init(&argc, &argv);
+	begin(&argc, &argv);
 	if (argc == 2 && !strcmp(argv[1], "stencil"))
 		stencil(dim);
 	else if (argc == 4 && !strcmp(argv[1], "stencil"))
 		stencil((int[]){atoi(argv[2]), atoi(argv[3])});
 	else if (argc == 2)
 		irregular(argv[1]);
-	MPI_Finalize();
+	end();
 	return 0;
 }

@@ -6,6 +6,7 @@ base_sources += src/core/base/array.c src/core/base/array.h src/core/base/clock.
 	src/core/base/logarithm.h src/core/base/hostlist.c src/core/base/hostlist.h \
 	src/core/base/json.c src/core/base/json.h \
 	src/core/base/lines.c src/core/base/lines.h \
+	src/core/base/linking.c src/core/base/linking.h \
 	src/core/base/none.h \
 	src/core/base/packed.c src/core/base/packed.h \
 	src/core/base/parallel.c src/core/base/parallel.h \

@@ -3,8 +3,8 @@
  * one line of text that names the file, line or field and the reason. */
 /* Tests: array in test_store; clock in test_worker; error printable registry
  * in test_base; spawn in test_debuginfo test_door; file suggest in test_json; gunzip
- * in golden/networks.t; lines in test_import_network; packed in test_door
- * test_launch; random in test_partition test_traffic; socket in test_door
+ * in golden/networks.t; lines in test_import_network; linking in record/run.t; packed
+ * in test_door test_launch; random in test_partition test_traffic; socket in test_door
  * test_tree; team in test_parallel. */
 #ifndef CPL_BASE_ERROR_H
 #define CPL_BASE_ERROR_H

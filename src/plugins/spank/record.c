@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/linking.h"
 #include "base/none.h"
 #include "keep.h"
 #include "signature/signature.h"
@@ -105,6 +106,26 @@ void spank_record_tasks(spank_t sp, const char *name)
 		name_nccl_plugin(sp);
 }
 
+void spank_record_check_program(spank_t sp)
+{
+	char value[SPANK_PATH_SIZE];
+	uint32_t task;
+	char **argv;
+	int n;
+
+	if (spank_get_item(sp, S_TASK_GLOBAL_ID, &task) != ESPANK_SUCCESS || task ||
+	    spank_getenv(sp, "COMMPLACE_RECORD_DIR", value, sizeof(value)) !=
+	            ESPANK_SUCCESS ||
+	    spank_getenv(sp, "LD_PRELOAD", value, sizeof(value)) !=
+	            ESPANK_SUCCESS ||
+	    !strstr(value, RECORDER) ||
+	    spank_get_item(sp, S_JOB_ARGV, &n, &argv) != ESPANK_SUCCESS)
+		return;
+	for (int i = 0; i < n; i++)
+		if (cpl_file_has_mpi(argv[i]))
+			slurm_error("commplace: --comm-record: %s " CPL_MPI_INSIDE,
+			            argv[i]);
+}
 
 /* This gives AS=VALUE of a variable of the job, or "" if there is none. */
 static void take_variable(spank_t sp, const char *as, const char *variable,

@@ -26,6 +26,10 @@ void spank_record_tasks(spank_t sp, const char *name);
 /* This does the opposite, though the batch script around them is recorded. */
 void spank_record_no_tasks(spank_t sp);
 
+/* In a task, as its user, the first task of the step says of a program into which
+ * nothing can be loaded that it is not recorded. */
+void spank_record_check_program(spank_t sp);
+
 /* In slurmstepd, as root, this tells that a task has ended. The task of a batch
  * step is the job's end, and what was recorded is kept if it ended well. A loss is
  * reported in the job's output if its user has asked for the recording, and else

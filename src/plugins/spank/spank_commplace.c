@@ -346,6 +346,7 @@ int slurm_spank_user_init(spank_t sp, int ac, char **av)
 int slurm_spank_task_init(spank_t sp, int ac, char **av)
 {
 	cplspank_launchers_task(sp);
+	spank_record_check_program(sp);
 	return 0;
 }
 
