@@ -72,7 +72,7 @@ squeue -h -t all -o '%A|COMPLETED|100|%k' >"$home/notes"
 sed -i '1i JobIDRaw|State|ElapsedRaw|Comment' "$home/notes"
 commplace benefit --sacct "$home/notes" --merit rate --seconds loop --json >"$home/benefit"
 is "$(jq -c '[.overall.jobs.stock + .overall.jobs.commplace, .left_out.silent,
-	(.overall.merit.gain | . < 1 and . > -1), (.overall.gain == 0)]' "$home/benefit")" \
+	(.overall.merit.gain | . < 1 and . > -1), (.overall.gain | fabs < 1e-9)]' "$home/benefit")" \
 	"[$((stock + placed)),0,true,true]" "benefit reads what they note" ||
 	diag "$(cat "$home/notes" "$home/benefit")"
 # The model needs more jobs, but where these ran, what links had to carry and what was
