@@ -377,7 +377,9 @@ static void test_a_matrix_that_takes_long(void **state)
 	assert_int_equal(a.found, CPL_FOUND_OTHER_RANKS);
 	/* Which file is for so many ranks is looked up, too. */
 	while (!(a = ask("long", 65536, false, 1000000)).ranks) {
-		assert_int_equal(a.found, CPL_FOUND_LOADING);
+		/* A busy machine may not come to look in a millisecond. */
+		if (a.found != CPL_FOUND_TIMED_OUT)
+			assert_int_equal(a.found, CPL_FOUND_LOADING);
 		usleep(1000);
 	}
 	if (a.found != CPL_FOUND_READY) {
