@@ -18,7 +18,10 @@ build_mpich_recorder() {
 	awk -f "$top/src/record/calls.awk" "$top/src/record/calls.list" \
 		>"$to/src/record/calls.inc"
 	for source in "$top"/src/record/*.c; do
-		[ "${source##*/}" = transfer.c ] || sources+=("$source")
+		case ${source##*/} in
+		transfer.c | nccl*) ;;
+		*) sources+=("$source") ;;
+		esac
 	done
 	"${CC:-gcc}" "${flags[@]}" "$@" -shared -o "$to/libcommplace-record.so" \
 		"${sources[@]}"
