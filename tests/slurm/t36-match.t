@@ -167,11 +167,21 @@ cancel_all
 # each pod, nobody else on the nodes, named by an annotation; its AdminComment is JSON
 # that has the pods and is read back, or else the pods are lost.
 site "Match JobName=nccl-ring-* Profile=ring8"
-bridge() { # JOBNAME POD...
-	local name=$1 job pods
-	shift
-	pods=$(printf '%s\n' "$@" | jq -Rnc '{pods: [inputs]}')
-	job=$(submit -H -J "$name" -N $# --ntasks-per-node=1 --exclusive) || return 1
+guide=${0%/*}/../../doc/admin-guide.md
+# manifests POD...: as kubectl shows them, with the annotation that the guide shows
+manifests() {
+	local key value
+	read -r key value < <(sed -n '/^  annotations:$/{n; s/^ *\([^:]*\): \(.*\)-64$/\1 \2/p}' "$guide")
+	printf '%s\n' "$@" | jq -Rn --arg key "$key" --arg value "$value-$#" '{items: [inputs |
+		split("/") | {metadata: {namespace: .[0], name: .[1], annotations: {($key): $value}}}]}'
+}
+bridge() { # MANIFESTS
+	local name job pods n
+	name=$(jq -r '[.items[].metadata.annotations["slurmjob.slinky.slurm.net/job-name"]] |
+		unique | join(" ")' <<<"$1")
+	n=$(jq '.items | length' <<<"$1")
+	pods=$(jq -c '{pods: [.items[].metadata | "\(.namespace)/\(.name)"]}' <<<"$1")
+	job=$(submit -H -J "$name" -N "$n" --ntasks-per-node=1 --exclusive) || return 1
 	scontrol update jobid="$job" admincomment="$pods"
 	scontrol release "$job"
 	wait_running "$job"
@@ -181,7 +191,8 @@ comment_of() {
 	scontrol show job "$1" | sed -n 's/^ *AdminComment=//; T; s/ *$//p'
 }
 pods=(train/worker-{0..7})
-job=$(bridge nccl-ring-8 "${pods[@]}")
+job=$(bridge "$(manifests "${pods[@]}")")
+is "$(squeue -h -j "$job" -o %j)" nccl-ring-8 "pods: the annotation is the job's name"
 comment=$(comment_of "$job")
 is "$(jq -r '.pods | join(" ")' <<<"$comment")" "${pods[*]}" \
 	"pods: AdminComment is JSON as before, with its pods"
@@ -198,13 +209,12 @@ i=0
 for host in $(job_hosts "$job" | tr ' ' '\n' | sort -r); do
 	echo "$host ${pods[i++]}"
 done >"$home/pods"
-guide=${0%/*}/../../doc/admin-guide.md
 line=$(sed -n "s/^\(awk 'NR == FNR.*\) >hostfile$/\1/p" "$guide")
 is "$(cd "$home" && for pod in $(eval "$line"); do
 	awk -v p="$pod" '$2 == p { print $1 }' pods
 done | paste -sd' ')" "$(planned "$job")" "pods: the guide's hostfile has them by rank"
 cancel_all
-job=$(bridge pause "${pods[@]:0:2}")
+job=$(bridge "$(manifests "${pods[@]:0:2}" | jq '.items[].metadata.annotations[] = "pause"')")
 is "$(comment_of "$job")" '{"pods":["train/worker-0","train/worker-1"]}' \
 	"pods without a line: AdminComment is theirs"
 cancel_all
