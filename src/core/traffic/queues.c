@@ -10,17 +10,12 @@ struct flow_sum {
 	double most; /* of the flow's own on a link, the same */
 };
 
-static double fourth(double x)
-{
-	return x * x * x * x;
-}
-
 /* `all`: bytes on the link, of bandwidth bytes/s. */
 static void pass(struct flow_sum *flow, double part, double all, double bandwidth)
 {
-	double own = fourth(part * flow->bytes / bandwidth);
+	double own = cpl_fourth_power(part * flow->bytes / bandwidth);
 
-	flow->sum += part * (fourth(all / bandwidth) - own);
+	flow->sum += part * (cpl_fourth_power(all / bandwidth) - own);
 	flow->most = own > flow->most ? own : flow->most;
 }
 

@@ -50,7 +50,6 @@ struct times_phase {
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
 	bool exact;              /* has flows */
-	bool timed;              /* of stated bandwidths */
 	struct times_flow *flow; /* [max_flows], one more than flows */
 	int64_t max_flows;
 	struct times_path *way;
@@ -90,6 +89,7 @@ struct cpl_times {
 	int *end_node; /* [max_ends] where each is: node, or its cable */
 	int64_t max_ends;
 	const struct cpl_network *net; /* of the last place */
+	bool timed;                    /* which states bandwidths */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;

@@ -191,22 +191,17 @@ static void pass_stage(struct stages *s, const struct cpl_network *net, int link
 	*most = seconds > *most ? seconds : *most;
 }
 
-static double fourth(double x)
-{
-	return x * x * x * x;
-}
-
 /* How long many flows take that pass these one after the other. */
-static double pass_all(const struct times_phase *phase, const struct stages *s)
+static double pass_all(const struct cpl_times *times, const struct stages *s)
 {
 	double most = fmax(s->most[1], fmax(s->most[0], s->most[2]));
 
-	if (!phase->timed)
+	if (!times->timed)
 		return most;
 	/* Not by the powers themselves, which can be too large. */
-	return most > 0 ? most * sqrt(sqrt(fourth(s->most[0] / most) +
-	                                   fourth(s->most[1] / most) +
-	                                   fourth(s->most[2] / most)))
+	return most > 0 ? most * sqrt(sqrt(cpl_fourth_power(s->most[0] / most) +
+	                                   cpl_fourth_power(s->most[1] / most) +
+	                                   cpl_fourth_power(s->most[2] / most)))
 	                : 0;
 }
 
@@ -222,7 +217,7 @@ double times_alone(struct cpl_times *times, const struct times_phase *phase)
 			times->share[i].capacity = l->bandwidth;
 	}
 	return phase->exact && phase->n_flows ? fill(times, phase)
-	                                      : pass_all(phase, &stages);
+	                                      : pass_all(times, &stages);
 }
 
 /* Compute what others have of each link; stretch > 0: own rates are in the
@@ -290,7 +285,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
 		t.seconds = phase->alone;
 	else
 		t.seconds = phase->exact ? fill(times, phase)
-		                         : pass_all(phase, &stages);
+		                         : pass_all(times, &stages);
 	return t;
 }
 

@@ -19,13 +19,14 @@ struct cpl_times_space {
 	double *bytes, *messages; /* [n_stations] */
 	double *packet;           /* [n_stations] the most bytes of last ones */
 	double *ports;            /* [n_stations] the most seconds on ports */
-	/* For a routing that finds the paths of all flows together, or NULL. */
-	struct cpl_workload *workload;
-	const struct cpl_routing *routing;
 	int *touched;             /* [n_stations] */
 	int *head;                /* [n_stations] a host there + 1, or 0 */
 	int *next;                /* [max_hosts] the next one there + 1 */
 	int64_t max_hosts;
+	bool timed; /* bandwidths are stated */
+	/* For a routing that finds the paths of all flows together, or NULL. */
+	struct cpl_workload *workload;
+	const struct cpl_routing *routing;
 	struct cpl_arena arena;
 };
 
@@ -44,6 +45,7 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 	if (net->by_port)
 		space->ported = net;
 	space->net = net = cpl_network_judged(net);
+	space->timed = cpl_network_has_bandwidths(net);
 	arena = &space->arena;
 	space->seen = cpl_arena_take(arena, n_nodes, sizeof(*space->seen));
 	space->at =
@@ -379,6 +381,7 @@ static int add_host(struct placing *p, int host, int *n_touched)
 		int there = p->node[pair->to];
 		int station = cpl_network_station(space->net, there);
 		int kind = inside(p, node, there);
+		double last = last_packets(pair);
 
 		if (kind >= 0 &&
 		    (add_inside(p, NULL, node, kind, true, pair) ||
@@ -395,12 +398,10 @@ static int add_host(struct placing *p, int host, int *n_touched)
 			space->touched[(*n_touched)++] = station;
 		space->bytes[station] += pair->bytes;
 		space->messages[station] += pair->messages;
-		space->packet[station] =
-		        fmax(space->packet[station], last_packets(pair));
+		space->packet[station] = fmax(space->packet[station], last);
 		space->ports[station] =
 		        fmax(space->ports[station],
-		             last_packets(pair) *
-		                     (port + port_time(space->net, there)));
+		             last * (port + port_time(space->net, there)));
 	}
 	if (!(bytes > 0))
 		return 0;
@@ -541,8 +542,7 @@ static int place_phase(struct placing *p)
 	if (adapts && !rc)
 		rc = adapt(p);
 	/* Of 1 byte/s there are sums of bytes, no times. */
-	phase->timed = cpl_network_has_bandwidths(p->space->net);
-	if (!phase->timed)
+	if (!p->space->timed)
 		phase->latency = 0;
 	for (int64_t i = 0; i < phase->n_links; i++)
 		p->space->at[phase->link[i].link] = 0;
@@ -620,6 +620,7 @@ int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
 	for (int i = 0; i < times->n_ends; i++)
 		times->end_node[i] = node[i / ports] * ports + i % ports;
 	times->net = space->net;
+	times->timed = space->timed;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
 		if (place_phase(&p))

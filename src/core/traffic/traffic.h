@@ -64,6 +64,12 @@ static inline double cpl_slowed_seconds(double bytes, double rate,
 	return bytes / bandwidth * (1 + rate / bandwidth);
 }
 
+/* Of seconds, by which links that are passed in turn add up. */
+static inline double cpl_fourth_power(double x)
+{
+	return x * x * x * x;
+}
+
 /*
  * How long one job's bytes (own) take: the largest bytes / bandwidth of links,
  * node links and links of accelerators, where others, who send rates (bytes/s; NULL: nothing), leave
