@@ -2,13 +2,11 @@
 #include "commplace-config.h"
 #include "benefit_sacct.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -200,28 +198,17 @@ int sacct_load(struct sacct *out, const char *path,
 	return text ? sacct_parse(out, text, path, "|", keys, err) : -1;
 }
 
-/* What nobody who writes a comment can know. -1 with err. */
-static int draw(char *out, size_t size, struct cpl_error *err)
-{
-	uint64_t part[2];
-
-	if (getrandom(part, sizeof(part), 0) != sizeof(part))
-		return cpl_fail(err, "no random numbers are to be had");
-	snprintf(out, size, "=%016" PRIx64 "%016" PRIx64 "=", part[0], part[1]);
-	return 0;
-}
-
 int sacct_ask(struct sacct *out, int64_t since, const struct sacct_keys *keys,
               struct cpl_error *err)
 {
-	char between[40], command[240], day[32] = "1970-01-01";
+	char between[SLURM_SHELL_MARK], command[240], day[32] = "1970-01-01";
 	/* Times are local, and a job may have waited between decision and start. */
 	time_t at = (time_t)since - 86400;
 	struct tm tm;
 	char *text;
 
 	*out = (struct sacct){0};
-	if (draw(between, sizeof(between), err))
+	if (slurm_shell_mark(between, err))
 		return -1;
 	if (localtime_r(&at, &tm))
 		strftime(day, sizeof(day), "%Y-%m-%d", &tm);

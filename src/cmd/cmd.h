@@ -162,4 +162,8 @@ char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX]);
  * where it is longer than buffer, which is returned. */
 char *cmd_printable(const char *text, char *buffer, size_t size);
 
+/* Such text, cut at CPL_ERROR_MAX, as a field of a table and the comma after it: its
+ * own commas and ends of lines would be others' fields. */
+void cmd_write_field(FILE *out, const char *text);
+
 #endif

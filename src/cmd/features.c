@@ -156,17 +156,6 @@ static int open_all(struct features *f, struct cpl_error *err)
 	return find_level(f, err);
 }
 
-/* Commas would be columns. */
-static void write_text(FILE *out, const char *text)
-{
-	char buffer[CPL_ERROR_MAX];
-
-	for (const char *c = cmd_printable(text, buffer, sizeof(buffer)); *c;
-	     c++)
-		putc(*c == ',' ? '_' : *c, out);
-	putc(',', out);
-}
-
 static void write_head(const struct features *f)
 {
 	fputs("network,signature,placement", f->out);
@@ -219,9 +208,9 @@ static int write_row(struct features *f, const char *placement,
 
 	if (cpl_features(&job, value, err))
 		return -1;
-	write_text(f->out, f->net->name);
-	write_text(f->out, f->sig->name);
-	write_text(f->out, placement);
+	cmd_write_field(f->out, f->net->name);
+	cmd_write_field(f->out, f->sig->name);
+	cmd_write_field(f->out, placement);
 	for (int i = 0; i < CPL_FEATURES; i++)
 		fprintf(f->out, "%s%.17g", i ? "," : "", value[i]);
 	if (f->simulate.level && simulate(f, err))

@@ -10,10 +10,7 @@ static struct cpl_model *learn(const struct learn_options *o, const char *path,
                                struct cpl_error *err)
 {
 	int column[CPL_SAMPLES_MAX_COLUMNS];
-	struct cpl_learn_options to = {.target = o->target,
-	                               .feature = column,
-	                               .trees = (int)o->trees,
-	                               .seed = (uint64_t)o->seed};
+	struct cpl_learn_options to = {.feature = column};
 	struct cpl_samples *s =
 	        learn_find_method(o, &to, err) ? NULL : cpl_samples_load(path, err);
 	struct cpl_model *m = NULL;

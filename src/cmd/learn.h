@@ -29,7 +29,7 @@ int learn_parse(const struct cmd *self, int argc, char **argv,
 /* Columns by --features, or all but the target. How many, -1: with err. */
 int learn_choose(const struct cpl_samples *s, const struct learn_options *o,
                  int *column, struct cpl_error *err);
-/* By --method. -1 with err. */
+/* The learner by --method, with --target, --trees and --seed. -1 with err. */
 int learn_find_method(const struct learn_options *o,
                       struct cpl_learn_options *to, struct cpl_error *err);
 /* A table of a model's features; an exit code. */

@@ -211,17 +211,6 @@ static int make_samples(struct learn_jobs *jobs, const struct job_rows *rows,
 	return 0;
 }
 
-/* Commas and ends of lines would be others' fields. */
-static void write_text(FILE *out, const char *text)
-{
-	char buffer[CPL_ERROR_MAX];
-
-	for (const char *c = cmd_printable(text, buffer, sizeof(buffer)); *c;
-	     c++)
-		putc(*c == ',' ? '_' : *c, out);
-	putc(',', out);
-}
-
 static void write_value(FILE *out, double value)
 {
 	if (value > 0)
@@ -247,8 +236,8 @@ static int write_table(const struct job_rows *rows, const char *path,
 	for (int i = 0; i < rows->n; i++) {
 		const struct cpl_trial_job *job = rows->one[i].job;
 
-		write_text(out, job->profile);
-		write_text(out, job->partition);
+		cmd_write_field(out, job->profile);
+		cmd_write_field(out, job->partition);
 		fprintf(out, "%d,%d,%s,%" PRId64, job->ranks, job->nodes,
 		        cpl_arm_name(job->arm), job->time);
 		for (int f = 0; f < CPL_FEATURES; f++)

@@ -148,6 +148,9 @@ int learn_find_method(const struct learn_options *o, struct cpl_learn_options *t
 {
 	char names[CPL_ERROR_MAX / 2];
 
+	to->target = o->target;
+	to->trees = (int)o->trees;
+	to->seed = (uint64_t)o->seed;
 	to->learner = (const void *)cpl_registry_find(
 	        &cpl_learners, o->method, strlen(o->method), NULL, NULL);
 	return to->learner

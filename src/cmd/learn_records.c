@@ -66,10 +66,7 @@ static int learn(struct learned_result *r, const struct learn_options *o,
                  struct cpl_error *err)
 {
 	int column[CPL_SAMPLES_MAX_COLUMNS];
-	struct cpl_learn_options to = {.target = o->target,
-	                               .feature = column,
-	                               .trees = (int)o->trees,
-	                               .seed = (uint64_t)o->seed};
+	struct cpl_learn_options to = {.feature = column};
 
 	if (learn_find_method(o, &to, err) ||
 	    learn_jobs_load(&r->jobs, o, err))
@@ -265,7 +262,7 @@ int learn_from_records(const struct cmd *self, const struct learn_options *o)
 
 /* What a version says of itself. */
 static json_t *version_json(const char *dir, const char *name,
-                            const struct cpl_model_version *v)
+                            const struct cpl_version *v)
 {
 	struct cpl_error err = {""};
 	char *path = cpl_models_version_path(dir, name, v->number, &err);
@@ -331,7 +328,7 @@ static int list_versions(const struct cmd *self, const struct learn_options *o,
                          const char *dir)
 {
 	struct cpl_error err = {""};
-	struct cpl_model_version *version = NULL;
+	struct cpl_version *version = NULL;
 	int n = cpl_models_versions(dir, o->name, &version, &err), rc;
 	json_t *list;
 

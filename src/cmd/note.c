@@ -3,10 +3,8 @@
 #include "commplace-config.h"
 #include "cmd.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "benefit/notes.h"
@@ -58,14 +56,10 @@ static int find_job(struct note_job *job, struct cpl_error *err)
  * all members. */
 static char *read_comment(const struct note_job *job, struct cpl_error *err)
 {
-	char mark[20], command[160], head[64], *text, *at, *end;
-	uint64_t drawn;
+	char mark[SLURM_SHELL_MARK], command[160], head[64], *text, *at, *end;
 
-	if (getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn)) {
-		cpl_fail(err, "no random numbers are to be had");
+	if (slurm_shell_mark(mark, err))
 		return NULL;
-	}
-	snprintf(mark, sizeof(mark), "=%016" PRIx64 "=", drawn);
 	snprintf(head, sizeof(head), "%s%s ", mark, job->id);
 	snprintf(command, sizeof(command), "squeue -h -j %s -o '%s%%A %%k%s'",
 	         job->id, mark, mark);

@@ -2,10 +2,12 @@
 #include "commplace-config.h"
 #include "slurm_shell.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/printable.h"
 
@@ -71,4 +73,15 @@ char *slurm_shell_ok(const char *command, struct cpl_error *err)
 	cpl_fail(err, "%s: %.200s", command, slurm_shell_line(text));
 	free(text);
 	return NULL;
+}
+
+int slurm_shell_mark(char mark[SLURM_SHELL_MARK], struct cpl_error *err)
+{
+	uint64_t part[2];
+
+	if (getrandom(part, sizeof(part), 0) != sizeof(part))
+		return cpl_fail(err, "no random numbers are to be had");
+	snprintf(mark, SLURM_SHELL_MARK, "=%016" PRIx64 "%016" PRIx64 "=",
+	         part[0], part[1]);
+	return 0;
 }

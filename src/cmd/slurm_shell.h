@@ -21,4 +21,9 @@ char *slurm_shell_ok(const char *command, struct cpl_error *err);
 /* Cut what a command has printed after its first line, for people. */
 const char *slurm_shell_line(char *text);
 
+#define SLURM_SHELL_MARK 40
+/* What nobody who wrote a text that Slurm shows can know, to stand between texts:
+ * random, without blanks and what a shell heeds. 0, or -1 with err. */
+int slurm_shell_mark(char mark[SLURM_SHELL_MARK], struct cpl_error *err);
+
 #endif

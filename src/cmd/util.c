@@ -170,3 +170,13 @@ char *cmd_printable(const char *text, char *buffer, size_t size)
 	snprintf(buffer, size, "%s", text ? text : "");
 	return cpl_printable(buffer);
 }
+
+void cmd_write_field(FILE *out, const char *text)
+{
+	char buffer[CPL_ERROR_MAX];
+
+	for (const char *c = cmd_printable(text, buffer, sizeof(buffer)); *c;
+	     c++)
+		putc(*c == ',' ? '_' : *c, out);
+	putc(',', out);
+}

@@ -746,7 +746,7 @@ static const char *versions_in(const char *dir, const char *name)
 {
 	static char text[200];
 	struct cpl_error err = {""};
-	struct cpl_model_version *v;
+	struct cpl_version *v;
 	int n = cpl_models_versions(dir, name, &v, &err);
 
 	*text = '\0';

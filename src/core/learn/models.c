@@ -13,10 +13,10 @@
 #include "base/file.h"
 #include "signature/install.h"
 
-#define MAX_BYTES (UINT64_C(2) << 30)
+#define MODE 0644
 
 struct model_versions {
-	struct cpl_model_version *one;
+	struct cpl_version *one;
 	int n;
 };
 
@@ -53,13 +53,6 @@ static int version_of(const char *file, const char *name)
 	return strcmp(file, again) ? 0 : (int)number;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const struct cpl_model_version *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
-
 static int find_versions(const char *dir, const char *name,
                          struct model_versions *list, struct cpl_error *err)
 {
@@ -78,12 +71,12 @@ static int find_versions(const char *dir, const char *name,
 		                    err);
 		if (!rc)
 			list->one[list->n++] =
-			        (struct cpl_model_version){.number = number};
+			        (struct cpl_version){.number = number};
 	}
 	closedir(d);
 	if (list->n)
 		qsort(list->one, (size_t)list->n, sizeof(*list->one),
-		      by_number);
+		      cpl_version_by_number);
 	return rc;
 }
 
@@ -108,7 +101,7 @@ static int list_versions(const char *dir, const char *name,
 }
 
 int cpl_models_versions(const char *dir, const char *name,
-                        struct cpl_model_version **version,
+                        struct cpl_version **version,
                         struct cpl_error *err)
 {
 	struct model_versions list = {NULL, 0};
@@ -120,16 +113,6 @@ int cpl_models_versions(const char *dir, const char *name,
 	}
 	*version = list.one;
 	return list.n;
-}
-
-static int copy(const char *from, const char *to, struct cpl_error *err)
-{
-	size_t n;
-	char *data = cpl_file_read(from, MAX_BYTES, &n, err);
-	int rc = data ? cpl_file_write_atomic(to, data, n, 0644, err) : -1;
-
-	free(data);
-	return rc;
 }
 
 /* A model that no version has becomes one. Which number comes next, or -1. */
@@ -145,7 +128,7 @@ static int keep_by_hand(const char *dir, const char *name, const char *used,
 	if (!cpl_file_exists(used))
 		return next;
 	path = cpl_models_version_path(dir, name, next, err);
-	rc = path ? copy(used, path, err) : -1;
+	rc = path ? cpl_install_copy(used, path, MODE, err) : -1;
 	free(path);
 	return rc ? -1 : next + 1;
 }
@@ -185,7 +168,7 @@ static int install(const char *dir, const char *name,
 	if (number > 0)
 		path = cpl_models_version_path(dir, name, number, err);
 	if (path && !cpl_model_write(model, path, err))
-		rc = copy(path, used, err);
+		rc = cpl_install_copy(path, used, MODE, err);
 	if (!rc)
 		prune(dir, name, keep);
 	free(list.one);
@@ -198,25 +181,12 @@ int cpl_models_install(const char *dir, const char *name,
                        const struct cpl_model *model, int keep,
                        struct cpl_error *err)
 {
-	int fd = cpl_profile_name_check(name, err) ? -1
-	                                           : cpl_install_lock(dir, err);
+	int fd = cpl_install_lock(dir, name, err);
 	int number = fd < 0 ? -1 : install(dir, name, model, keep, err);
 
 	if (fd >= 0)
 		close(fd);
 	return number;
-}
-
-static int no_version(const char *name, int version,
-                      const struct model_versions *list, struct cpl_error *err)
-{
-	char text[256] = "none";
-
-	for (int i = 0, n = 0; i < list->n && n < (int)sizeof(text); i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%d",
-		              i ? ", " : "", list->one[i].number);
-	return cpl_fail(err, "%s has no version %d; there are: %s", name,
-	                version, text);
 }
 
 static int roll_back(const char *dir, const char *name, int version,
@@ -231,11 +201,11 @@ static int roll_back(const char *dir, const char *name, int version,
 	if (!used || !path || list_versions(dir, name, &list, err))
 		goto out;
 	if (!cpl_file_exists(path)) {
-		no_version(name, version, &list, err);
+		cpl_install_no_version(name, version, list.one, list.n, err);
 		goto out;
 	}
 	model = cpl_model_load(path, err);
-	rc = model ? copy(path, used, err) : -1;
+	rc = model ? cpl_install_copy(path, used, MODE, err) : -1;
 out:
 	cpl_model_free(model);
 	free(list.one);
@@ -247,8 +217,7 @@ out:
 int cpl_models_roll_back(const char *dir, const char *name, int version,
                          struct cpl_error *err)
 {
-	int fd = cpl_profile_name_check(name, err) ? -1
-	                                           : cpl_install_lock(dir, err);
+	int fd = cpl_install_lock(dir, name, err);
 	int rc = fd < 0 ? -1 : roll_back(dir, name, version, err);
 
 	if (fd >= 0)

@@ -11,9 +11,8 @@
 #ifndef CPL_LEARN_MODELS_H
 #define CPL_LEARN_MODELS_H
 
-#include <stdbool.h>
-
 #include "learn/model.h"
+#include "signature/install.h"
 
 /* Names are those that profiles may have. This returns DIR/NAME.json, or the file of
  * a version; the caller frees it. NULL with err. */
@@ -34,15 +33,9 @@ int cpl_models_install(const char *dir, const char *name,
 int cpl_models_roll_back(const char *dir, const char *name, int version,
                          struct cpl_error *err);
 
-struct cpl_model_version {
-	int number;
-	bool in_use;
-};
-
-/* This lists the versions of a name by their numbers in an array to free(). It
- * returns how many, or -1 with err. It reads them to compare. */
+/* This lists the versions of a name by their numbers (ranks 0) in an array to free().
+ * It returns how many, or -1 with err. It reads them to compare. */
 int cpl_models_versions(const char *dir, const char *name,
-                        struct cpl_model_version **version,
-                        struct cpl_error *err);
+                        struct cpl_version **version, struct cpl_error *err);
 
 #endif

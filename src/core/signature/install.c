@@ -44,7 +44,7 @@ static int push_version(void *arg, const char *file,
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
+int cpl_version_by_number(const void *a, const void *b)
 {
 	const struct cpl_version *x = a, *y = b;
 
@@ -93,7 +93,7 @@ static int list_versions(const char *dir, const char *name,
 		return -1;
 	if (list->n)
 		qsort(list->one, (size_t)list->n, sizeof(*list->one),
-		      by_number);
+		      cpl_version_by_number);
 	for (int i = 0; i < list->n; i++)
 		if (mark_in_use(dir, name, &list->one[i], err))
 			return -1;
@@ -136,13 +136,16 @@ static void open_to_writers(int fd, const char *dir, bool is_new)
 		fchmod(fd, (mode_t)mode);
 }
 
-int cpl_install_lock(const char *dir, struct cpl_error *err)
+int cpl_install_lock(const char *dir, const char *name, struct cpl_error *err)
 {
 	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-	char *path = cpl_path_join(dir, LOCK, err);
 	bool is_new;
+	char *path;
 	int fd;
 
+	if (cpl_profile_name_check(name, err))
+		return -1;
+	path = cpl_path_join(dir, LOCK, err);
 	if (!path)
 		return -1;
 	fd = open(path, flags | O_CREAT | O_EXCL, 0600);
@@ -162,13 +165,6 @@ int cpl_install_lock(const char *dir, struct cpl_error *err)
 	return fd;
 }
 
-/* This locks the folder for a change of a profile, after checking its name. */
-static int lock_for(const char *dir, const char *name, struct cpl_error *err)
-{
-	return cpl_profile_name_check(name, err) ? -1
-	                                         : cpl_install_lock(dir, err);
-}
-
 /* Whoever may read what is in use may also read what replaces it. */
 static int mode_of(const char *path)
 {
@@ -177,8 +173,8 @@ static int mode_of(const char *path)
 	return cpl_file_stamp(path, &stamp) ? 0644 : stamp.mode & 0666;
 }
 
-static int copy(const char *from, const char *to, int mode,
-                struct cpl_error *err)
+int cpl_install_copy(const char *from, const char *to, int mode,
+                     struct cpl_error *err)
 {
 	size_t n;
 	char *data = cpl_file_read(from, FILE_MAX_BYTES, &n, err);
@@ -195,7 +191,7 @@ static int put_in_use(const char *dir, const char *name, int ranks,
 {
 	char *to = install_path_to_use(dir, name, ranks, err);
 	char *size = to ? cpl_profile_size_path(dir, name, ranks, err) : NULL;
-	int rc = size ? copy(version, to, mode, err) : -1;
+	int rc = size ? cpl_install_copy(version, to, mode, err) : -1;
 
 	if (!rc && strcmp(to, size) && unlink(size) && errno != ENOENT)
 		rc = cpl_fail(err, "%s: %s", size, strerror(errno));
@@ -384,7 +380,7 @@ static int save_by_hand(const char *dir, const char *name, int ranks,
 	if (!install_ranks_of(used))
 		return 0;
 	path = install_version_path(dir, name, ranks, number, err);
-	rc = path ? copy(used, path, mode_of(used), err) : -1;
+	rc = path ? cpl_install_copy(used, path, mode_of(used), err) : -1;
 	free(path);
 	return rc ? -1 : 1;
 }
@@ -453,7 +449,7 @@ int cpl_profile_install(const char *dir, const char *name,
 {
 	int fd, number;
 
-	fd = lock_for(dir, name, err);
+	fd = cpl_install_lock(dir, name, err);
 	if (fd < 0)
 		return -1;
 	number = install(dir, name, sig, how, err);
@@ -461,15 +457,15 @@ int cpl_profile_install(const char *dir, const char *name,
 	return number;
 }
 
-/* The error reads "version 9 of milc: there are 1, 3, 4". */
-static int no_version(const char *name, int version,
-                      const struct versions *list, struct cpl_error *err)
+int cpl_install_no_version(const char *name, int version,
+                           const struct cpl_version *list, int n,
+                           struct cpl_error *err)
 {
 	char text[256] = "none";
 
-	for (int i = 0, n = 0; i < list->n && n < (int)sizeof(text); i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%d",
-		              i ? ", " : "", list->one[i].number);
+	for (int i = 0, at = 0; i < n && at < (int)sizeof(text); i++)
+		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s%d",
+		               i ? ", " : "", list[i].number);
 	return cpl_fail(err, "%s has no version %d; there are: %s", name,
 	                version, text);
 }
@@ -487,7 +483,7 @@ static int roll_back(const char *dir, const char *name, int version,
 	while (i < list.n && list.one[i].number != version)
 		i++;
 	if (i == list.n) {
-		no_version(name, version, &list, err);
+		cpl_install_no_version(name, version, list.one, list.n, err);
 		goto out;
 	}
 	path = install_version_path(dir, name, list.one[i].ranks, version, err);
@@ -507,7 +503,7 @@ int cpl_profile_roll_back(const char *dir, const char *name, int version,
 {
 	int fd, rc;
 
-	fd = lock_for(dir, name, err);
+	fd = cpl_install_lock(dir, name, err);
 	if (fd < 0)
 		return -1;
 	rc = roll_back(dir, name, version, err);
@@ -595,7 +591,7 @@ int cpl_profile_remove(const char *dir, const char *name, int ranks,
 {
 	int fd, rc;
 
-	fd = lock_for(dir, name, err);
+	fd = cpl_install_lock(dir, name, err);
 	if (fd < 0)
 		return -1;
 	rc = ranks ? remove_size(dir, name, ranks, err)

@@ -108,12 +108,26 @@ char *cpl_profile_file(const char *dir, const char *name, int ranks,
 char *cpl_profile_nearest(const char *dir, const char *name, int ranks,
                           char *sizes, size_t size, struct cpl_error *err);
 
-/* This locks a folder of profiles, or of models (learn/models.h), until the descriptor
+/* Models of time (learn/models.h) are kept in the same way: */
+
+/* This locks a folder for a change of a name, which it checks, until the descriptor
  * is closed. It waits for others. It returns -1 with err. */
-int cpl_install_lock(const char *dir, struct cpl_error *err);
+int cpl_install_lock(const char *dir, const char *name, struct cpl_error *err);
 
 /* This returns 1 if both files hold the same bytes, 0 if they differ or one is
  * missing, or -1 with err. */
 int cpl_install_same(const char *a, const char *b, struct cpl_error *err);
+
+/* This copies a file to another one by a rename. It returns 0, or -1 with err. */
+int cpl_install_copy(const char *from, const char *to, int mode,
+                     struct cpl_error *err);
+
+/* This compares struct cpl_version for qsort. */
+int cpl_version_by_number(const void *a, const void *b);
+
+/* This says in err that there is no such version, and which of the n there are. -1. */
+int cpl_install_no_version(const char *name, int version,
+                           const struct cpl_version *list, int n,
+                           struct cpl_error *err);
 
 #endif
