@@ -41,20 +41,17 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	return cmd_options(self, argc, argv, table, CMD_WORDS);
 }
 
-/* Seconds of the phases of a name that is or begins so. */
-static double time_named(const struct cpl_signature *sig, const char *name,
-                         bool loops)
+/* Seconds of the phases of either kind. */
+static double time_of(const struct cpl_signature *sig, enum cpl_phase_kind one,
+                      enum cpl_phase_kind other)
 {
 	double time = 0;
 
 	for (int i = 0; i < sig->n_phases; i++) {
-		const struct cpl_phase *p = &sig->phase[i];
-		size_t n = strlen(name);
+		enum cpl_phase_kind kind = cpl_phase_kind_of(sig->phase[i].name);
 
-		if (!strncmp(p->name, name, n) &&
-		    (!p->name[n] ||
-		     (loops && !p->name[n + strspn(p->name + n, "0123456789")])))
-			time += p->weight * p->time;
+		if (kind == one || kind == other)
+			time += sig->phase[i].weight * sig->phase[i].time;
 	}
 	return time;
 }
@@ -62,13 +59,14 @@ static double time_named(const struct cpl_signature *sig, const char *name,
 /* Seconds of what no phase explains. */
 static double unexplained(const struct cpl_signature *sig)
 {
-	return time_named(sig, "rest", false);
+	return time_of(sig, CPL_PHASE_REST, CPL_PHASE_REST);
 }
 
 /* Seconds before and after the steps. */
 static double at_edges(const struct cpl_signature *sig)
 {
-	return time_named(sig, "start", true) + time_named(sig, "end", true);
+	return time_of(sig, CPL_PHASE_START, CPL_PHASE_START_LOOP) +
+	       time_of(sig, CPL_PHASE_END, CPL_PHASE_END_LOOP);
 }
 
 void signature_print_interval(const struct cpl_foreseen *run)

@@ -18,6 +18,11 @@ char *slurm_shell_ok(const char *command, struct cpl_error *err)
 	return NULL;
 }
 
+int slurm_shell_mark(char mark[SLURM_SHELL_MARK], struct cpl_error *err)
+{
+	return cpl_fail(err, "no Slurm");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cpl_error err = {""};

@@ -303,11 +303,27 @@ static void sum_phases(struct finding *f, struct cpl_phases *p, int silent,
 	add_to(&p->phase[silent], compute, communication);
 }
 
+static const char *const kind_name[] = {"phase", "start", "end",
+                                        "start", "end",   "rest"};
+
+enum cpl_phase_kind cpl_phase_kind_of(const char *name)
+{
+	for (int k = CPL_PHASE_START_LOOP; k <= CPL_PHASE_REST; k++) {
+		size_t n = strlen(kind_name[k]);
+		const char *number = name + n;
+
+		if (!strncmp(name, kind_name[k], n) &&
+		    (k < CPL_PHASE_START
+		             ? *number && !number[strspn(number, "0123456789")]
+		             : !*number))
+			return (enum cpl_phase_kind)k;
+	}
+	return CPL_PHASE_REPEATS;
+}
+
 /* "phase1", "start1", "end1", "phase2", ...: each kind has numbers of its own. */
 static void name_phases(const struct finding *f, struct cpl_phases *p)
 {
-	static const char *const name[] = {"phase", "start", "end",
-	                                   "start", "end",   "rest"};
 	int n[CPL_PHASE_REST + 1] = {0};
 
 	for (int c = 1; c < f->n; c++)
@@ -319,10 +335,10 @@ static void name_phases(const struct finding *f, struct cpl_phases *p)
 
 		if (phase->kind < CPL_PHASE_START)
 			snprintf(phase->name, sizeof(phase->name), "%s%d",
-			         name[phase->kind], ++n[phase->kind]);
+			         kind_name[phase->kind], ++n[phase->kind]);
 		else
 			snprintf(phase->name, sizeof(phase->name), "%s",
-			         name[phase->kind]);
+			         kind_name[phase->kind]);
 	}
 }
 

@@ -80,6 +80,10 @@ enum cpl_phase_kind {
 	CPL_PHASE_REST,       /* among them, but in no phase */
 };
 
+/* This returns the kind of a phase by its name: of "start1", "end12", "start", "end"
+ * and "rest" theirs, of any other CPL_PHASE_REPEATS. */
+enum cpl_phase_kind cpl_phase_kind_of(const char *name);
+
 struct cpl_found_phase {
 	enum cpl_phase_kind kind;
 	char name[24];

@@ -60,6 +60,9 @@ int phase_segments(const struct cpl_run_rank *rank,
                    const struct cpl_phase_options *options,
                    struct phase_rank_segments *s, struct cpl_error *err);
 
+/* This returns the seconds of node i of a rank with all that is in it. */
+double phase_seconds_of(const struct cpl_run_rank *rank, int64_t i);
+
 /* This adds a segment without parts, and returns its number, or -1 with err. */
 int phase_add_segment(struct phase_rank_segments *s, int parent, double rounds,
                       struct cpl_error *err);

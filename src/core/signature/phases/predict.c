@@ -183,21 +183,13 @@ bool cpl_predict_waits(const struct cpl_predicted_phase *phase, int rank)
 	return idle > phase->most_idle / 2 && idle > phase->time / 20;
 }
 
-/* "start1", "end12" */
-static bool is_edge_loop(const char *name)
-{
-	const char *number = !strncmp(name, "start", 5) ? name + 5
-	                     : !strncmp(name, "end", 3) ? name + 3
-	                                                : "";
-
-	return *number && !number[strspn(number, "0123456789")];
-}
-
 struct cpl_phase_times cpl_phase_times(const char *name, double weight,
                                        double times)
 {
-	bool edge = !strcmp(name, "start") || !strcmp(name, "end");
-	bool loop = is_edge_loop(name), rest = !strcmp(name, "rest");
+	enum cpl_phase_kind kind = cpl_phase_kind_of(name);
+	bool edge = kind == CPL_PHASE_START || kind == CPL_PHASE_END;
+	bool loop = kind == CPL_PHASE_START_LOOP || kind == CPL_PHASE_END_LOOP;
+	bool rest = kind == CPL_PHASE_REST;
 	struct cpl_phase_times of = {1, 1, 1};
 
 	if (edge)

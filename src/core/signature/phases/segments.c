@@ -214,8 +214,7 @@ static int loop_segment(const struct segmenting *f,
 	return o->segment[t];
 }
 
-/* This returns the seconds of node i with all that is in it. */
-static double seconds_of(const struct cpl_run_rank *rank, int64_t i)
+double phase_seconds_of(const struct cpl_run_rank *rank, int64_t i)
 {
 	double seconds = 0;
 
@@ -249,7 +248,7 @@ static int split_outside(const struct segmenting *f,
 			return -1;
 		run = owner >= 0 ? -1 : in;
 		s->segment[in].from = fmin(s->segment[in].from, now);
-		now += seconds_of(rank, i);
+		now += phase_seconds_of(rank, i);
 		s->segment[in].to = now;
 		if (owner < 0) {
 			add_event(rank, shape, s, i, in);

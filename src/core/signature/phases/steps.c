@@ -147,23 +147,17 @@ struct usual {
 	double count, compute;
 };
 
-static double sum_of(const struct cpl_run_rank *rank, int64_t i,
-                     struct usual *usual)
+static void add_usual(const struct cpl_run_rank *rank, int64_t i,
+                      struct usual *usual)
 {
-	double seconds = 0;
-
 	for (int64_t k = i; k < i + rank->node[i].size; k++) {
 		const struct cpl_run_node *node = &rank->node[k];
 
 		if (node->kind < 0)
 			continue;
-		seconds += node->compute + node->duration;
-		if (usual) {
-			usual[node->kind].count += node->count;
-			usual[node->kind].compute += node->compute;
-		}
+		usual[node->kind].count += node->count;
+		usual[node->kind].compute += node->compute;
 	}
-	return seconds;
 }
 
 static bool is_usual(const struct step_search *p,
@@ -217,10 +211,11 @@ static int extend(struct step_search *p, int i)
 	for (int64_t k = 0; k < rank->n_nodes; k += rank->node[k].size) {
 		if (cpl_array_grow(&top, n, sizeof(*top), p->err))
 			goto out;
-		top[n] = (struct top_node){k, now, now + sum_of(rank, k, NULL)};
+		top[n] = (struct top_node){k, now,
+		                           now + phase_seconds_of(rank, k)};
 		now = top[n].to;
 		if (within(span, top[n].from, top[n].to)) {
-			sum_of(rank, k, usual);
+			add_usual(rank, k, usual);
 			first = first < 0 ? n : first;
 			last = n;
 		}
@@ -279,7 +274,7 @@ static int place_nodes(struct step_search *p, int i)
 		enum cpl_phase_kind place;
 
 		from = now;
-		now += sum_of(rank, k, NULL);
+		now += phase_seconds_of(rank, k);
 		place = place_of(&p->span[i], from, now);
 		for (int64_t in = k; in < k + rank->node[k].size; in++) {
 			if (candidate_of(s, s->of_node[in]))
