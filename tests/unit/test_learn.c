@@ -58,7 +58,7 @@ static void features_by_hand(void **state)
 	        [CPL_FEATURE_LINK_TO] = 8,     [CPL_FEATURE_LINK_MAX] = 8,
 	        [CPL_FEATURE_LINKS_AO] = 2,    [CPL_FEATURE_USED] = 17.0 / 3,
 	        [CPL_FEATURE_DEVIATION] = 3.2998316455372216,
-	        [CPL_FEATURE_NODE_MAX] = 0.8,  [CPL_FEATURE_MODEL] = 8 + 4096 * 2.2e-9,
+	        [CPL_FEATURE_NODE_MAX] = 0.8,  [CPL_FEATURE_MODEL] = 8 + 4096 * 1.95e-9,
 	        [CPL_FEATURE_QUEUES] = 8};
 	const int node[] = {0, 2, 3};
 	struct cpl_error err = {""};
