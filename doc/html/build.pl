@@ -124,7 +124,8 @@ my @found; # of the search
 sub finish {
 	my ($file, $title, $body, $group) = @_;
 	my $up = up($file);
-	my $plain = $body =~ s/<[^>]*>/ /gr =~ s/\s+/ /gr;
+	my $plain = $body =~ s/<[^>]*>/ /gr =~ s/&quot;/"/gr =~ s/&lt;/</gr =~ s/&gt;/>/gr
+		=~ s/&(?:#39|rsquo|lsquo);/'/gr =~ s/&amp;/&/gr =~ s/\s+/ /gr;
 	push @found, [$file, $title, $plain, $group];
 	spit("$out/$file", <<END);
 <!DOCTYPE html>
