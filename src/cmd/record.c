@@ -277,7 +277,7 @@ static bool keep_partials(const struct cmd *self, const struct record_options *o
 
 /* A program of sessions leaves a part of each rank: all of them, ended well, are FRESH
  * and its events. 0, or -1 with err. */
-static int join_parts(const struct record_options *o, const struct record_paths *p,
+static int join_rank_files(const struct record_options *o, const struct record_paths *p,
                       struct cpl_error *err)
 {
 	struct cpl_run_events *events = NULL;
@@ -456,7 +456,7 @@ static int take_result(const struct cmd *self, const struct record_options *o,
 	struct cpl_signature *sig;
 	int rc;
 
-	if (join_parts(o, p, &err) ||
+	if (join_rank_files(o, p, &err) ||
 	    (!access(p->fresh, F_OK) && (o->events || o->phases) &&
 	     take_events(o, p, &err)))
 		return cmd_fail(self, &err);

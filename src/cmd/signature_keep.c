@@ -67,7 +67,7 @@ static int add_recording(struct recordings *r, char *path,
 
 /* How long the name is that the parts of a run have in common: a program of sessions
  * leaves NAME.rankN of each rank. 0: no part. */
-static size_t part_of(const char *path)
+static size_t rank_file_stem(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 	size_t n = dot ? (size_t)(dot - path) : 0;
@@ -83,7 +83,7 @@ static size_t part_of(const char *path)
 static bool is_recording(const char *file)
 {
 	static const char digits[] = "0123456789";
-	size_t part = part_of(file);
+	size_t part = rank_file_stem(file);
 	const char *end = file + (part ? part : strlen(file));
 	size_t job = strspn(file, digits), step;
 
@@ -162,17 +162,17 @@ static int by_path(const void *a, const void *b)
 
 /* The i-th is a part: this makes the signature of all that are its run's, which stand
  * behind it, and sets how many they are. NULL with err. */
-static struct cpl_signature *load_parts(const struct recordings *r, int i, int *n,
+static struct cpl_signature *load_rank_files(const struct recordings *r, int i, int *n,
                                         struct cpl_error *err)
 {
-	size_t common = part_of(r->one[i].path);
+	size_t common = rank_file_stem(r->one[i].path);
 	const char **path = calloc((size_t)(r->n - i), sizeof(*path));
 	struct cpl_run_events *events = NULL;
 	struct cpl_signature *sig = NULL;
 
 	for (*n = 0; path && i + *n < r->n; ++*n) {
 		path[*n] = r->one[i + *n].path;
-		if (part_of(path[*n]) != common ||
+		if (rank_file_stem(path[*n]) != common ||
 		    strncmp(path[*n], path[0], common) != 0)
 			break;
 	}
@@ -203,8 +203,8 @@ static int load_recordings(struct recordings *r, struct cpl_error *err)
 		struct recording *one = &r->one[i];
 
 		n = 1;
-		one->sig = part_of(one->path)
-		                   ? load_parts(r, i, &n, err)
+		one->sig = rank_file_stem(one->path)
+		                   ? load_rank_files(r, i, &n, err)
 		                   : cpl_signature_load(one->path, err);
 		if (!one->sig)
 			continue;

@@ -324,7 +324,7 @@ void rec_session_begin(void)
 }
 
 /* This rank's part, without a word to the others. */
-static void write_part(void)
+static void write_rank_file(void)
 {
 	bool was_active;
 
@@ -598,7 +598,7 @@ void rec_finish(void)
 	if (goes_on)
 		return;
 	if (rec.has_sessions) {
-		write_part();
+		write_rank_file();
 		close_own_session();
 		return;
 	}

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Does the file's dynamic section say that it is a program, not a library? */
@@ -55,23 +54,20 @@ static bool has_mpi_inside(const unsigned char *file, size_t size, bool may_ask)
 
 bool cpl_file_has_mpi(const char *path, bool may_ask)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	void *file;
-	bool is = false;
+	int fd = access(path, X_OK)
+	                 ? -1
+	                 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* What has no size, or cannot be mapped, is no program. */
+	off_t size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	void *file = size <= 0 ? MAP_FAILED
+	                       : mmap(NULL, (size_t)size, PROT_READ,
+	                              MAP_PRIVATE, fd, 0);
+	bool is = file != MAP_FAILED &&
+	          has_mpi_inside(file, (size_t)size, may_ask);
 
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111 &&
-	    st.st_size > 0) {
-		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE,
-		            fd, 0);
-		if (file != MAP_FAILED) {
-			is = has_mpi_inside(file, (size_t)st.st_size,
-			                    may_ask);
-			munmap(file, (size_t)st.st_size);
-		}
-	}
-	close(fd);
+	if (file != MAP_FAILED)
+		munmap(file, (size_t)size);
+	if (fd >= 0)
+		close(fd);
 	return is;
 }
