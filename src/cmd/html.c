@@ -13,7 +13,7 @@
  * tests/golden/html.t compares the hashes with the texts: SHA-256, base64. In
  * dark mode figures are inverted, so that they keep their shades.
  */
-#define STYLE_HASH "VX8GESSLKBkuazBhzO2D3r5Lkke221V7qUS/h3kS2iY="
+#define STYLE_HASH "ewXK3oxLC9NZYMo5T0C1xWCsBQwtgCitp3jxY3FK2BY="
 static const char style[] =
         ":root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--dim:#5b6470;"
         "--line:#d9dee4;--card:#f4f6f8;--mark:#0b63ce}\n"
@@ -80,7 +80,8 @@ static const char style[] =
         "nav{display:none}\n"
         ".scroll,figure{overflow:visible}\n"
         "a{color:inherit;text-decoration:none}\n"
-        "figure,table,.cards div{break-inside:avoid}\n"
+        "figure,tr,.cards div{break-inside:avoid}\n"
+        "h2{break-after:avoid}\n"
         "th{cursor:auto}}\n";
 
 /* A cell's worth is its leading number, times its unit; else its text. */
