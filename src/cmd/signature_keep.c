@@ -135,7 +135,9 @@ static int find_recordings(const char *dir, const char *job,
 		closedir(d);
 	if (!rc && !out->n)
 		rc = cpl_fail(err,
-		              "job %s recorded nothing: %s has no file of it",
+		              "job %s recorded nothing: %s has no file of it; "
+		              "was there no MPI or NCCL program, or one with its "
+		              "MPI library linked in?",
 		              job, dir);
 	return rc;
 }
