@@ -76,7 +76,8 @@ doc/options-in-versions: src/cmd/help/read.awk src/cmd/help/versions.awk $(help_
 	$(AM_V_at)mv $@.new $@
 CLEANFILES += $(completions) doc/options-in-versions
 EXTRA_DIST += src/cmd/help/complete.awk src/cmd/help/versions.awk
-dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/five-minutes.md doc/offline.md \
+dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/five-minutes.md doc/five-minutes-row.svg \
+	doc/five-minutes-chosen.svg doc/offline.md \
 	doc/glossary.md doc/peers.md doc/architecture.md doc/library.md doc/python.md \
 	doc/tours.md doc/adding-a-slurm-series.md doc/faults.md \
 	doc/symbols-in-versions

@@ -20,11 +20,15 @@ awk '/^```/ { inside = !inside; first = inside; next }
 	inside { print > file; if (command && !/\\$/) { print "" > file; command = 0 }
 		first = 0 }' "$COMMPLACE_SOURCE/doc/five-minutes.md"
 blocks=(block*)
-[ ${#blocks[@]} -ge 7 ]
+[ ${#blocks[@]} -ge 9 ]
 ok $? "the page has ${#blocks[@]} commands"
 for block in "${blocks[@]}"; do
 	command=$(sed '/^$/,$d' "$block")
 	is "$(bash -c "$command" 2>&1 | sed 's/ *$//')" "$(sed '1,/^$/d' "$block")" \
 		"${command%%-*}"
+done
+for picture in row chosen; do
+	cmp "$picture.svg" "$COMMPLACE_SOURCE/doc/five-minutes-$picture.svg"
+	ok $? "the picture of the page is what it draws: $picture"
 done
 done_testing
