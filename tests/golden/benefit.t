@@ -102,6 +102,7 @@ like "$(cat metrics)" "commplace_trial_gain_ratio\{profile=\"milc\"\} 0\\.[0-9]+
 .*commplace_trial_gain_ratio 0\\.0[0-9]+
 .*# EOF" "metrics"
 like "$(cat page.html)" "<svg.*Gain in elapsed time.*</svg>.*vasp" "a page"
+like "$(cat page.html)" "<footer>commplace. Gains are measured" "which says what it shows"
 like "$(cat gains.svg)" "^<svg .*over all.*</svg>" "a figure"
 
 "$commplace" benefit --plan --effect 5 --spread 20 --node-hours 10 --json >json

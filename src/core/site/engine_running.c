@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 void engine_step_order_free(struct step_order *order)
 {
 	free(order->node);
@@ -17,14 +19,7 @@ static int lower_bound(const struct ledger *ledger, int64_t id)
 {
 	int low = 0, high = ledger->n_running;
 
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-
-		if (ledger->running[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	CPL_BISECT(low, high, mid, ledger->running[mid].id < id);
 	return low;
 }
 
