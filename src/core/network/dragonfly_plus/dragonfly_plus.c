@@ -440,6 +440,7 @@ const struct cpl_network_type cpl_network_dragonfly_plus = {
         .summary = "cells of leaf and spine switches, and links between the "
                    "spines of all cells",
         .levels = levels,
+        .staged = true,
         .keys = keys,
         .size = sizeof(struct cpl_dfplus),
         .shape = shape,
