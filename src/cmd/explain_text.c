@@ -73,6 +73,10 @@ static void print_head(const struct cpl_record *r, bool ended)
 	printf("%s\n", r->n_background ? "" : "no running job with a profile");
 	if (r->measured)
 		printf("measured     %s\n", EXPLAIN_CLEAN(r->measured));
+	if (r->volume_profile > 0)
+		printf("placed by    its volume: %s/s of each node in the newest "
+		       "run of its name (PlaceByVolume)\n",
+		       CMD_BYTES(r->volume_profile));
 	if (r->volume > 0)
 		printf("taken for    a job whose nodes send %s/s each to the "
 		       "others (Unknown)\n",

@@ -27,6 +27,7 @@
 #include "site/resolve.h"
 #include "site/store.h"
 #include "site/trial.h"
+#include "site/volumes.h"
 #include "site/worker.h"
 
 /* Configuration, network and routing that belong together; never changed. */
@@ -64,6 +65,7 @@ struct clerk {
 	struct cpl_store *store;
 	struct cpl_record_dir *records;
 	struct cpl_counters counters;
+	atomic_bool keeping; /* engine_kept.c has something to write */
 
 	pthread_mutex_t lock;
 	struct snapshot *staged;
@@ -85,6 +87,7 @@ struct clerk {
 	 * Only who has measure_busy may look. */
 	char *measure_failed;
 	struct measured_set *measured; /* for the next caller to take, or NULL */
+	struct cpl_volumes *volumes;   /* the same, of before a restart */
 };
 
 /* engine_clerk.c */
