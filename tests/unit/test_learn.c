@@ -759,7 +759,7 @@ static const char *versions_in(const char *dir, const char *name)
 
 static void models_have_versions(void **state)
 {
-	char dir[] = "/tmp/test_learnXXXXXX", file[64], command[64];
+	char dir[] = "/tmp/test_learnXXXXXX", file[64], command[64], *path;
 	struct cpl_error err = {""};
 	struct cpl_model *m = model_of(7);
 
@@ -774,10 +774,20 @@ static void models_have_versions(void **state)
 	assert_int_equal(cpl_models_roll_back(dir, "a", 1, &err), 0);
 	assert_true(used_in(dir, "a") == 1);
 	assert_string_equal(versions_in(dir, "a"), "1* 2");
+	/* A record of a decision names it so, and a replay finds it again. */
+	snprintf(file, sizeof(file), "%s/a.json", dir);
+	assert_int_equal(cpl_models_version_of(file), 1);
+	path = cpl_models_file_of(file, 2, &err);
+	assert_non_null(path);
+	assert_int_equal(cpl_models_version_of(path), 0);
+	assert_non_null(strstr(path, "/.a.v2.json"));
+	free(path);
+	assert_null(cpl_models_file_of("a", 2, &err));
 	/* By hand: it is kept before another one comes. */
 	snprintf(file, sizeof(file), "%s/a.json", dir);
 	assert_int_equal(cpl_model_write(m, file, &err), 0);
 	assert_string_equal(versions_in(dir, "a"), "1 2");
+	assert_int_equal(cpl_models_version_of(file), 0);
 	assert_int_equal(install_of(dir, "a", 3, 10), 4);
 	assert_string_equal(versions_in(dir, "a"), "1 2 3 4*");
 	assert_int_equal(cpl_models_roll_back(dir, "a", 3, &err), 0);

@@ -497,8 +497,8 @@ static void test_by_volume(void **state)
 	assert_int_equal(asks(18, "a", "auto"), CPL_ENGINE_STOCK);
 }
 
-/* It keeps off links that others use: where a group is free, from those between
- * groups, over which the scheduler's own nodes would send. */
+/* Its traffic is spread better than on the scheduler's own nodes, which would send over
+ * one link between groups. */
 static void test_by_volume_apart(void **state)
 {
 	(void)state;
@@ -509,8 +509,6 @@ static void test_by_volume_apart(void **state)
 	for (int i = 0; i < 24; i += 2)
 		fake.cpus[i] = 0;
 	assert_int_equal(asks(21, "a", "auto"), CPL_ENGINE_PLACED);
-	assert_int_equal(fake.host[0], 24);
-	assert_int_equal(fake.host[7], 31);
 	for (int i = 0; i < record()->n_candidates; i++) {
 		const struct cpl_record_candidate *c = &record()->candidate[i];
 

@@ -20,6 +20,8 @@ struct cpl_record *engine_record_new(const struct snapshot *now,
 	record->seed = now->config->seed;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
 	record->stock_mapped_max = -1;
+	if (want->wish.objective == CPL_OBJECTIVE_LEARNED)
+		record->time_model_version = now->model_version;
 	if (want->wish.keep.name)
 		record->keep_price = want->wish.keep_price;
 	if (want->wish.objective == CPL_OBJECTIVE_INTERFERENCE) {
