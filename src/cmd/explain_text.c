@@ -62,9 +62,8 @@ static void print_head(const struct cpl_record *r, bool ended)
 	printf(" (asked: %s)\n", EXPLAIN_CLEAN(r->policy_asked));
 	printf("objective    %s, routing %s\n", EXPLAIN_CLEAN(r->objective),
 	       EXPLAIN_CLEAN(r->routing));
-	if (r->time_model && r->time_model_version)
-		printf("model        %s, version %d\n",
-		       EXPLAIN_CLEAN(r->time_model), r->time_model_version);
+	if (r->time_model)
+		printf("model        %s\n", EXPLAIN_CLEAN(r->time_model));
 	printf("network      %s\n", EXPLAIN_CLEAN(r->network_file));
 	printf("background   ");
 	for (int64_t i = 0; i < r->n_background; i++)

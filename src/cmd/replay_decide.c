@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "job_inputs.h"
-#include "learn/models.h"
 #include "placement/bounds.h"
 #include "placement/repair.h"
 #include "site/sample.h"
@@ -165,32 +163,12 @@ int replay_scene(const struct replay_site *site, const struct cpl_record *r,
 	return rc ? -1 : 0;
 }
 
-/* The file of that version, where it is kept, else what is in use. */
-static char *model_file(const struct cpl_record *r)
-{
-	char *file = r->time_model_version
-	                     ? cpl_models_file_of(r->time_model,
-	                                          r->time_model_version, NULL)
-	                     : NULL;
-
-	if (file && cpl_file_exists(file))
-		return file;
-	free(file);
-	return strdup(r->time_model);
-}
-
 static int load_model(const struct cpl_record *r, struct replay_inputs *in,
                       struct cpl_error *err)
 {
-	char *file;
-
 	if (!r->time_model)
 		return cpl_fail(err, "the record names no model of time");
-	file = model_file(r);
-	if (!file)
-		return cpl_fail_memory(err);
-	in->scene.learned = in->learned = cpl_learned_load(file, err);
-	free(file);
+	in->scene.learned = in->learned = cpl_learned_load(r->time_model, err);
 	return in->learned ? 0 : -1;
 }
 

@@ -97,14 +97,13 @@ by_volume loud
 like "$PLACED" "^(1999|2000)" "after a restart of slurmctld it is known"
 cancel_all
 cluster_stop_ctld
-printf '{"format": "commplace-volumes", "version": 1, "volumes": "all"}\n' \
-	>"$CLUSTER/decisions/volumes.json"
+echo 'root:x:0:0' >"$CLUSTER/decisions/volumes"
 cluster_start_ctld && wait_for 30 cluster_nodes_up
 by_volume loud
 is "$PLACED/$(decision "$job" .outcome)" "0/stock" \
 	"a file of volumes that is none: the job has Slurm's nodes"
 begins() {
-	grep -q 'error: .*commplace: volumes of job names begin anew: .*"volumes" is not an array' \
+	grep -q 'error: .*commplace: volumes of job names begin anew: .*/volumes:1: is no number of a user' \
 		"$CLUSTER/log/slurmctld.log"
 }
 runs "which is said" wait_for 10 begins

@@ -539,14 +539,13 @@ static void test_volumes_stay(void **state)
 	all_free();
 	assert_int_equal(asks(10, "a", "auto"), CPL_ENGINE_PLACED);
 	check_volume(80);
-	put("state/volumes.json", "{\"format\": \"commplace-volumes\", "
-	                          "\"version\": 1, \"volumes\": [7]}");
+	put("state/volumes", "7 ff 80\n7 ffff 8 0\n");
 	logged[0] = '\0';
 	cpl_engine_free(engine);
 	set_up_engine();
 	take_charge();
 	assert_non_null(strstr(logged, "error: volumes of job names begin anew: "));
-	assert_non_null(strstr(logged, "\"volumes\", entry 1: is not an object"));
+	assert_non_null(strstr(logged, "volumes:2: is no number of a user"));
 	assert_int_equal(asks(11, "a", "auto"), CPL_ENGINE_STOCK);
 }
 
@@ -561,7 +560,10 @@ static void test_sample(void **state)
 	struct cpl_error err = {""};
 	const struct cpl_record *r;
 	int64_t links, first, id;
-	char line[512];
+	char line[512], text[256];
+	static const char *const bad[] = {
+	        "[7, 1, 0]", "[7, -2, 0]", "[7, 9999, 0]", "[7, 2, -1]",
+	        "[7, 2, \"1\"]", "[7, 2]", "[7, 2, 0, 0]", "7"};
 
 	(void)state;
 	put_network();
@@ -612,18 +614,20 @@ static void test_sample(void **state)
 	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	assert_int_equal(cpl_sample_put(in_dir("state"), first, &scene, &err),
 	                 -1);
-	assert_non_null(strstr(err.text, "not any more (KeepSamples)"));
+	assert_non_null(strstr(err.text, "not any more (KeepSamples): "));
 	cpl_scene_close(&scene);
 	/* Of another network, or by another hand. */
 	snprintf(line, sizeof(line), "state/samples/%lld.json", (long long)id);
-	put(line, "{\"format\": \"commplace-sample\", \"version\": 1, "
-	          "\"loads\": [{\"links\": [3, 3], \"bytes\": [1, 2]}]}");
-	assert_int_equal(cpl_sample_put(in_dir("state"), id, &scene, &err), -1);
-	assert_non_null(strstr(err.text, "entry 2 is none of this network's"));
-	put(line, "{\"format\": \"commplace-sample\", \"version\": 1, "
-	          "\"loads\": [{\"links\": [3], \"bytes\": [-1]}]}");
-	assert_int_equal(cpl_sample_put(in_dir("state"), id, &scene, &err), -1);
-	assert_non_null(strstr(err.text, "entry 1 is no number of bytes"));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text),
+		         "{\"format\": \"commplace-sample\", \"version\": "
+		         "1, \"rows\": [[7, 1, 0], %s]}", bad[i]);
+		put(line, text);
+		assert_int_equal(cpl_sample_put(in_dir("state"), id, &scene,
+		                                &err),
+		                 -1);
+		assert_non_null(strstr(err.text, "row 2: is n"));
+	}
 	cpl_scene_close(&scene);
 }
 
@@ -632,25 +636,11 @@ static void test_volumes(void **state)
 {
 	static struct cpl_volumes v, again;
 	struct cpl_error err;
-	size_t length;
-	char *text;
-	static const struct {
-		const char *entries, *why;
-	} bad[] = {
-	        {"{\"uid\": -1, \"name\": \"00000000000000ff\", \"volume\": 1}",
-	         "uid"},
-	        {"{\"uid\": 1, \"name\": \"ff\", \"volume\": 1}",
-	         "no hash of a name"},
-	        {"{\"uid\": 1, \"name\": \"00000000000000zz\", \"volume\": 1}",
-	         "no hash of a name"},
-	        {"{\"uid\": 1, \"name\": \"0000000000000000\", \"volume\": 1}",
-	         "no hash of a name"},
-	        {"{\"uid\": 1, \"name\": \"00000000000000ff\", \"volume\": -1}",
-	         "volume"},
-	        {"{\"uid\": 1, \"name\": \"00000000000000ff\"}",
-	         "\"volume\" is missing"},
-	        {"{\"uid\": 1, \"job\": \"x\"}", "job"},
-	};
+	FILE *out = fopen(in_dir("volumes"), "w");
+	static const char *const bad[] = {"-1 ff 1\n", "4294967296 ff 1\n",
+	                                  "1 zz 1\n",  "1 0 1\n",
+	                                  "1 ff -1\n", "1 ff nan\n",
+	                                  "1 ff 1e16\n", "1 ff 1 1\n", "{\n"};
 
 	(void)state;
 	cpl_volumes_set(&v, 7, "a", 80);
@@ -659,10 +649,10 @@ static void test_volumes(void **state)
 	cpl_volumes_set(&v, 7, NULL, 1);
 	cpl_volumes_set(&v, 7, "wrong", NAN);
 	assert_true(v.changed);
-	text = cpl_volumes_text(&v, &length, NULL);
-	assert_non_null(text);
-	assert_int_equal(cpl_volumes_parse(text, length, "v", &again, NULL), 0);
-	free(text);
+	assert_non_null(out);
+	cpl_volumes_write(&v, out);
+	fclose(out);
+	assert_int_equal(cpl_volumes_load(in_dir("volumes"), &again, NULL), 0);
 	assert_true(cpl_volumes_of(&again, 7, "a") == 80);
 	assert_true(cpl_volumes_of(&again, 8, "a") == 70);
 	assert_true(cpl_volumes_of(&again, 9, "a") < 0);
@@ -679,18 +669,12 @@ static void test_volumes(void **state)
 		assert_true(cpl_volumes_of(&v, 7, name) == i);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		char file[512];
-		int n = snprintf(file, sizeof(file),
-		                 "{\"format\": \"commplace-volumes\", "
-		                 "\"version\": 1, \"volumes\": [%s]}",
-		                 bad[i].entries);
-
-		assert_int_equal(cpl_volumes_parse(file, (size_t)n, "v", &again,
-		                                   &err),
+		put("volumes", bad[i]);
+		assert_int_equal(cpl_volumes_load(in_dir("volumes"), &again,
+		                                  &err),
 		                 -1);
-		assert_non_null(strstr(err.text, "v: \"volumes\", entry 1: "));
-		assert_non_null(strstr(err.text, bad[i].why));
-		assert_true(cpl_volumes_of(&again, 1, "a") < 0);
+		assert_non_null(strstr(err.text, "volumes:1: is no number"));
+		assert_true(cpl_volumes_of(&again, 7, "a") < 0);
 	}
 }
 
@@ -706,7 +690,7 @@ int main(void)
 	        IN_ENGINE(test_uniform_beside_links),
 	        IN_ENGINE(test_by_volume), IN_ENGINE(test_by_volume_apart),
 	        IN_ENGINE(test_volumes_stay), IN_ENGINE(test_sample),
-	        cmocka_unit_test(test_volumes),
+	        IN_ENGINE(test_volumes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

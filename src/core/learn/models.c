@@ -225,46 +225,23 @@ int cpl_models_roll_back(const char *dir, const char *name, int version,
 	return rc;
 }
 
-/* The folder of a model's file and its name there, both to be freed. -1: memory, or
- * it has no such name. */
-static int split(const char *path, char **dir, char **name)
+char *cpl_models_used(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	const char *file = slash ? slash + 1 : path;
-	size_t n = strlen(file);
-
-	*dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	*name = n > 5 && !strcmp(file + n - 5, ".json") ? strndup(file, n - 5)
-	                                                : NULL;
-	return *dir && *name ? 0 : -1;
-}
-
-int cpl_models_version_of(const char *path)
-{
+	size_t n = strlen(path), at = slash ? (size_t)(slash - path) + 1 : 0;
 	struct model_versions list = {NULL, 0};
-	char *dir, *name;
-	int version = 0;
+	char *dir = at ? strndup(path, at) : strdup("."), *file = NULL;
+	char *name = n > at + 5 && !strcmp(path + n - 5, ".json")
+	                     ? strndup(path + at, n - at - 5)
+	                     : NULL;
 
-	if (!split(path, &dir, &name) && !list_versions(dir, name, &list, NULL))
-		for (int i = 0; i < list.n; i++)
+	if (dir && name && !list_versions(dir, name, &list, NULL))
+		for (int i = 0; i < list.n && !file; i++)
 			if (list.one[i].in_use)
-				version = list.one[i].number;
+				file = cpl_models_version_path(
+				        dir, name, list.one[i].number, NULL);
 	free(list.one);
 	free(dir);
 	free(name);
-	return version;
-}
-
-char *cpl_models_file_of(const char *path, int version, struct cpl_error *err)
-{
-	char *dir, *name, *file = NULL;
-
-	if (split(path, &dir, &name))
-		cpl_fail(err, "%s: is no name of a model, or memory is out",
-		         path);
-	else
-		file = cpl_models_version_path(dir, name, version, err);
-	free(dir);
-	free(name);
-	return file;
+	return file ? file : strdup(path);
 }

@@ -40,7 +40,7 @@ struct snapshot {
 	const struct cpl_routing *stated; /* as of cpl_decide_request */
 	struct cpl_learned
 	        *learned; /* TimeModel, where an objective needs it */
-	int model_version; /* of it, 0: none of learn/models.h */
+	char *model_file; /* the version that it is, or TimeModel itself */
 	struct cpl_trial_state trial; /* with TrialStop */
 	struct cpl_file_mark config_mark, net_mark, model_mark, trial_mark;
 };

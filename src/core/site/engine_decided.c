@@ -20,8 +20,6 @@ struct cpl_record *engine_record_new(const struct snapshot *now,
 	record->seed = now->config->seed;
 	record->stock_max_congestion = record->stock_mean_congestion = -1;
 	record->stock_mapped_max = -1;
-	if (want->wish.objective == CPL_OBJECTIVE_LEARNED)
-		record->time_model_version = now->model_version;
 	if (want->wish.keep.name)
 		record->keep_price = want->wish.keep_price;
 	if (want->wish.objective == CPL_OBJECTIVE_INTERFERENCE) {
@@ -41,7 +39,7 @@ struct cpl_record *engine_record_new(const struct snapshot *now,
 	         engine_set(&record->network_file, now->config->network_file) |
 	         engine_set(&record->time_model,
 	                    want->wish.objective == CPL_OBJECTIVE_LEARNED
-	                            ? now->config->time_model
+	                            ? now->model_file
 	                            : NULL) |
 	         engine_set(&record->free_hosts, "") |
 	         engine_set(&record->required_hosts, "") |

@@ -13,136 +13,110 @@
 /* Volumes change with each sample; they are written so often. */
 #define VOLUMES_NS (60 * INT64_C(1000000000))
 
-struct keeping {
+struct kept_file {
 	struct cpl_request head;
 	struct clerk *clerk;
 	struct snapshot *snapshot;
-	struct cpl_volumes *volumes; /* to be written, or NULL */
-	struct cpl_sample sample;    /* the same, id 0: none */
+	struct cpl_volumes *volumes; /* to be written, or NULL: */
+	struct cpl_sample sample;
 };
 
-static void keeping_free(struct cpl_request *head)
+static void kept_free(struct cpl_request *head)
 {
-	struct keeping *k = (struct keeping *)head;
+	struct kept_file *k = (struct kept_file *)head;
 
 	engine_snapshot_drop(k->snapshot);
-	cpl_sample_free(&k->sample);
+	free(k->sample.row);
 	free(k->volumes);
 	free(k);
 }
 
-static char *path_of(const struct keeping *k, const char *name,
-                     struct cpl_error *err)
+/* Its folder, as those of records are: whatever the umask is. */
+static void make_folder(const char *state_dir, int mode)
 {
-	return cpl_path_join(k->snapshot->config->state_dir, name, err);
-}
+	char *dir = cpl_path_join(state_dir, CPL_SAMPLES, NULL);
 
-static void say(const struct keeping *k, const struct cpl_error *err)
-{
-	if (err->text[0])
-		engine_log(k->clerk, CPL_ENGINE_ERROR, "%s", err->text);
-}
-
-static int write_text(const struct keeping *k, const char *name, int mode,
-                      char *text, size_t length, struct cpl_error *err)
-{
-	char *path = text ? path_of(k, name, err) : NULL;
-	int rc = path ? cpl_file_write_atomic(path, text, length, mode, err)
-	              : -1;
-
-	free(path);
-	free(text);
-	return rc;
-}
-
-static void write_volumes(const struct keeping *k, struct cpl_error *err)
-{
-	size_t length;
-	char *text = cpl_volumes_text(k->volumes, &length, err);
-
-	write_text(k, CPL_VOLUMES_FILE, 0600, text, length, err);
-}
-
-static void write_sample(const struct keeping *k, struct cpl_error *err)
-{
-	const struct cpl_config *config = k->snapshot->config;
-	const struct cpl_record_keep keep = {.count = config->keep_samples};
-	int mode = cpl_record_file_mode(config->state_dir);
-	char name[48], *dir = path_of(k, CPL_SAMPLES, err), *text;
-	size_t length;
-
-	if (!dir)
-		return;
-	/* As the folders of records: whatever the umask is. */
-	if (!mkdir(dir, 0755))
+	if (dir && !mkdir(dir, 0755))
 		chmod(dir, mode & 0044 ? 0755 : 0711);
 	free(dir);
-	snprintf(name, sizeof(name), CPL_SAMPLES "/%lld.json",
-	         (long long)k->sample.id);
-	text = cpl_sample_text(&k->sample, &length, err);
-	if (!write_text(k, name, mode, text, length, err))
-		cpl_record_prune(config->state_dir, CPL_SAMPLES, &keep,
-		                 time(NULL), err);
+}
+
+static int write_file(const struct kept_file *k, struct cpl_error *err)
+{
+	const char *dir = k->snapshot->config->state_dir;
+	int mode = k->volumes ? 0600 : cpl_record_file_mode(dir);
+	char name[48] = CPL_VOLUMES_FILE, *path;
+	struct cpl_file_writer *w;
+
+	if (!k->volumes) {
+		make_folder(dir, mode);
+		snprintf(name, sizeof(name), CPL_SAMPLES "/%lld.json",
+		         (long long)k->sample.id);
+	}
+	path = cpl_path_join(dir, name, err);
+	w = path ? cpl_file_open_atomic(path, err) : NULL;
+	free(path);
+	if (!w)
+		return -1;
+	if (k->volumes)
+		cpl_volumes_write(k->volumes, cpl_file_stream(w));
+	else
+		cpl_sample_write(&k->sample, cpl_file_stream(w));
+	return cpl_file_commit(w, mode, err);
 }
 
 static void run_writing(struct cpl_request *head)
 {
-	struct keeping *k = (struct keeping *)head;
+	struct kept_file *k = (struct kept_file *)head;
+	const struct cpl_config *config = k->snapshot->config;
+	const struct cpl_record_keep keep = {.count = config->keep_samples};
 	struct cpl_error err = {""};
 
-	/* What comes before a first record does finds a directory that is nobody's
-	 * yet. */
-	if (cpl_record_dir_is_ours(k->clerk->records)) {
-		if (k->volumes)
-			write_volumes(k, &err);
-		else
-			write_sample(k, &err);
-	}
-	say(k, &err);
+	if (cpl_record_dir_is_ours(k->clerk->records) &&
+	    !write_file(k, &err) && !k->volumes)
+		cpl_record_prune(config->state_dir, CPL_SAMPLES, &keep,
+		                 time(NULL), &err);
+	if (err.text[0])
+		engine_log(k->clerk, CPL_ENGINE_ERROR, "%s", err.text);
 	atomic_store(&k->clerk->keeping, false);
 }
 
 static void run_reading(struct cpl_request *head)
 {
-	struct keeping *k = (struct keeping *)head;
+	struct kept_file *k = (struct kept_file *)head;
 	struct cpl_volumes *volumes = malloc(sizeof(*volumes));
-	char *path = path_of(k, CPL_VOLUMES_FILE, NULL), *text = NULL;
+	char *path = cpl_path_join(k->snapshot->config->state_dir,
+	                           CPL_VOLUMES_FILE, NULL);
 	struct cpl_error err = {""};
-	size_t length;
 
-	if (!volumes || !path || !cpl_record_dir_is_ours(k->clerk->records) ||
-	    !cpl_file_exists(path))
-		goto out;
-	text = cpl_file_read(path, CPL_VOLUMES_MAX_BYTES, &length, &err);
-	if (!text || cpl_volumes_parse(text, length, path, volumes, &err)) {
-		if (!cpl_error_is_memory(&err))
-			cpl_fail_prefix(&err, "volumes of job names begin anew: ");
-		say(k, &err);
-		goto out;
+	if (volumes && path && cpl_record_dir_is_ours(k->clerk->records) &&
+	    cpl_file_exists(path)) {
+		if (cpl_volumes_load(path, volumes, &err))
+			engine_log(k->clerk, CPL_ENGINE_ERROR,
+			           "volumes of job names begin anew: %s",
+			           err.text);
+		pthread_mutex_lock(&k->clerk->lock);
+		free(k->clerk->volumes);
+		k->clerk->volumes = volumes;
+		volumes = NULL;
+		pthread_mutex_unlock(&k->clerk->lock);
 	}
-	pthread_mutex_lock(&k->clerk->lock);
-	free(k->clerk->volumes);
-	k->clerk->volumes = volumes;
-	volumes = NULL;
-	pthread_mutex_unlock(&k->clerk->lock);
-out:
-	free(text);
 	free(path);
 	free(volumes);
 }
 
 /* NULL: there is nothing to keep in, or memory is out. */
-static struct keeping *keeping_new(const struct ledger *ledger,
+static struct kept_file *kept_new(const struct ledger *ledger,
                                    void (*run)(struct cpl_request *head))
 {
-	struct keeping *k = NULL;
+	struct kept_file *k = NULL;
 
 	if (ledger->snapshot && ledger->snapshot->config->state_dir)
 		k = calloc(1, sizeof(*k));
 	if (!k)
 		return NULL;
 	k->head.run = run;
-	k->head.free = keeping_free;
+	k->head.free = kept_free;
 	k->clerk = ledger->clerk;
 	k->snapshot = engine_snapshot_hold(ledger->snapshot);
 	return k;
@@ -150,10 +124,10 @@ static struct keeping *keeping_new(const struct ledger *ledger,
 
 /* One at a time: a file system that hangs holds no more than that. False: it is
  * dropped. */
-static bool queue(struct ledger *ledger, struct keeping *k)
+static bool queue(struct ledger *ledger, struct kept_file *k)
 {
 	if (atomic_exchange(&ledger->clerk->keeping, true)) {
-		keeping_free(&k->head);
+		kept_free(&k->head);
 		return false;
 	}
 	if (!cpl_worker_queue(ledger->clerk->worker, CPL_QUEUE_WRITE, &k->head,
@@ -165,7 +139,7 @@ static bool queue(struct ledger *ledger, struct keeping *k)
 
 void engine_volumes_read(struct ledger *ledger)
 {
-	struct keeping *k = keeping_new(ledger, run_reading);
+	struct kept_file *k = kept_new(ledger, run_reading);
 
 	if (k)
 		cpl_worker_queue(ledger->clerk->worker, CPL_QUEUE_WRITE,
@@ -182,17 +156,17 @@ void engine_volumes_take(struct ledger *ledger, struct cpl_volumes *volumes)
 
 void engine_volumes_keep(struct ledger *ledger, bool now)
 {
-	struct keeping *k;
+	struct kept_file *k;
 
 	if (!ledger->volumes.changed || !ledger->in_charge ||
 	    (!now && cpl_now() < ledger->volumes_next))
 		return;
-	k = keeping_new(ledger, run_writing);
+	k = kept_new(ledger, run_writing);
 	if (!k)
 		return;
 	k->volumes = malloc(sizeof(*k->volumes));
 	if (!k->volumes) {
-		keeping_free(&k->head);
+		kept_free(&k->head);
 		return;
 	}
 	*k->volumes = ledger->volumes;
@@ -204,26 +178,26 @@ void engine_volumes_keep(struct ledger *ledger, bool now)
 
 static int copy_sample(const struct ledger *ledger, struct cpl_sample *out)
 {
-	int rc = cpl_sample_add(out, ledger->rest.load, NULL);
+	int rc = cpl_sample_add(out, ledger->rest.load);
 
 	out->id = ledger->rest.id;
 	for (int i = 0; i < ledger->n_running && !rc; i++)
 		if (ledger->running[i].shape)
-			rc = cpl_sample_add(out, ledger->running[i].load, NULL);
+			rc = cpl_sample_add(out, ledger->running[i].load);
 	return rc;
 }
 
 void engine_sample_keep(struct ledger *ledger, int64_t id)
 {
-	struct keeping *k;
+	struct kept_file *k;
 
 	if (!id || id != ledger->rest.id || ledger->rest.kept)
 		return;
-	k = keeping_new(ledger, run_writing);
+	k = kept_new(ledger, run_writing);
 	if (!k)
 		return;
 	if (copy_sample(ledger, &k->sample))
-		keeping_free(&k->head);
+		kept_free(&k->head);
 	else
 		ledger->rest.kept = queue(ledger, k);
 }

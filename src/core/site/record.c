@@ -29,7 +29,6 @@ const struct record_field record_field[RECORD_FIELDS] = {
         {"stated_routing", TEXT_OR_NULL, AT(stated_routing)},
         {"network_file", TEXT_OR_NULL, AT(network_file)},
         {"time_model", TEXT_OR_NULL, AT(time_model)},
-        {"time_model_version", INT, AT(time_model_version)},
         {"nodes_wanted", INT, AT(nodes_wanted)},
         {"ranks_per_node", INT, AT(ranks_per_node)},
         {"free_hosts", TEXT, AT(free_hosts)},

@@ -94,8 +94,7 @@ struct cpl_record {
 	char *objective, *routing, *network_file;
 	char *stated_routing; /* what the one chosen and stock were judged by in
 	                       * the end, if not by routing; or NULL */
-	char *time_model; /* of the objective learned, else NULL */
-	int time_model_version; /* learn/models.h; 0: it is none of them */
+	char *time_model; /* of the objective learned, its version; else NULL */
 	int nodes_wanted;
 	int ranks_per_node;   /* in the evaluation of candidates */
 	char *free_hosts;     /* hostlist the decision could choose from */

@@ -8,8 +8,7 @@
 #ifndef CPL_SITE_SAMPLE_H
 #define CPL_SITE_SAMPLE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 
 #include "scene/scene.h"
 
@@ -18,24 +17,23 @@
 
 struct cpl_sample {
 	int64_t id; /* ms since 1970, about */
-	int n;
-	struct cpl_job_load **load; /* [n] of CPL_MEASURED_ID, and of jobs */
+	size_t n;
+	struct cpl_sample_row {
+		int64_t job; /* CPL_MEASURED_ID: what is left */
+		int64_t link; /* increasing, of each */
+		double bytes; /* in a second */
+	} * row;
 };
 
-/* A copy of a load comes to it. 0, or -1 with err (memory). O(its links). */
-int cpl_sample_add(struct cpl_sample *sample, const struct cpl_job_load *load,
-                   struct cpl_error *err);
-void cpl_sample_free(struct cpl_sample *sample);
-
-/* The file's text; free() it. NULL with err (memory). */
-char *cpl_sample_text(const struct cpl_sample *sample, size_t *length,
-                      struct cpl_error *err);
-
+/* A load comes to it. 0, or -1: memory. O(its links + rows). */
+int cpl_sample_add(struct cpl_sample *sample, const struct cpl_job_load *load);
+/* As JSON, "rows" of [JOB, LINK, BYTES]. Errors show at the stream. */
+void cpl_sample_write(const struct cpl_sample *sample, FILE *out);
 /*
  * That sample of a state directory, in a scene in which the jobs of then stand by
  * their volumes: they get their shares, and what is left is added. 0, or -1 with
  * err: it is not kept any more, is damaged, or is of another network. O(links of
- * all jobs).
+ * all jobs * jobs).
  */
 int cpl_sample_put(const char *state_dir, int64_t id, struct cpl_scene *scene,
                    struct cpl_error *err);

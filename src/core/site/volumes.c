@@ -2,21 +2,22 @@
 #include "site/volumes.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/file.h"
 
-#define FORMAT "commplace-volumes"
+#define MAX_BYTES (1 << 20)
 /* Bytes/s: no node sends more. */
 #define VOLUME_MAX 1e15
 
-/* FNV-1a, and never 0. */
+/* FNV-1a, and never 0; 0: it has no name. */
 static uint64_t hash_of(const char *job_name)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
 
+	if (!job_name || !*job_name)
+		return 0;
 	for (const char *p = job_name; *p; p++)
 		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
 	return hash + !hash;
@@ -30,7 +31,7 @@ static int place_of(uint32_t uid, uint64_t name)
 double cpl_volumes_of(const struct cpl_volumes *volumes, uint32_t uid,
                       const char *job_name)
 {
-	uint64_t name = job_name && *job_name ? hash_of(job_name) : 0;
+	uint64_t name = hash_of(job_name);
 	const struct cpl_volume *kept = &volumes->at[place_of(uid, name)];
 
 	return name && kept->name == name && kept->uid == uid ? kept->volume
@@ -40,7 +41,7 @@ double cpl_volumes_of(const struct cpl_volumes *volumes, uint32_t uid,
 void cpl_volumes_set(struct cpl_volumes *volumes, uint32_t uid,
                      const char *job_name, double volume)
 {
-	uint64_t name = job_name && *job_name ? hash_of(job_name) : 0;
+	uint64_t name = hash_of(job_name);
 
 	if (!name || !(volume >= 0 && volume <= VOLUME_MAX))
 		return;
@@ -57,93 +58,46 @@ void cpl_volumes_merge(struct cpl_volumes *volumes,
 			volumes->at[i] = other->at[i];
 }
 
-char *cpl_volumes_text(const struct cpl_volumes *volumes, size_t *length,
-                       struct cpl_error *err)
+void cpl_volumes_write(const struct cpl_volumes *volumes, FILE *out)
 {
-	json_t *list = json_array(), *root;
-	char *text, hash[17];
-	bool bad = !list;
-
-	for (int i = 0; i < CPL_VOLUMES && !bad; i++) {
-		const struct cpl_volume *v = &volumes->at[i];
-
-		snprintf(hash, sizeof(hash), "%016" PRIx64, v->name);
-		bad = v->name &&
-		      json_array_append_new(
-		              list, json_pack("{s:I, s:s, s:f}", "uid",
-		                              (json_int_t)v->uid, "name", hash,
-		                              "volume", v->volume));
-	}
-	root = json_pack("{s:s, s:i, s:o}", "format", FORMAT, "version", 1,
-	                 "volumes", list);
-	text = root && !bad ? cpl_json_text(root, length, err) : NULL;
-	if (!root || bad)
-		cpl_fail_memory(err);
-	json_decref(root);
-	return text;
+	for (int i = 0; i < CPL_VOLUMES; i++)
+		if (volumes->at[i].name)
+			fprintf(out, "%" PRIu32 " %016" PRIx64 " %.17g\n",
+			        volumes->at[i].uid, volumes->at[i].name,
+			        volumes->at[i].volume);
 }
 
-static int take_volume(const json_t *object, struct cpl_volumes *out,
-                       struct cpl_error *err)
+static int take_line(const char *line, struct cpl_volumes *out)
 {
-	static const char *const keys[] = {"uid", "name", "volume", NULL};
-	const char *text = "";
-	double volume = -1;
-	int64_t uid = -1;
-	uint64_t name;
 	char *end;
+	uint64_t uid = strtoull(line, &end, 10), name = strtoull(end, &end, 16);
+	double volume = strtod(end, &end);
 
-	if (!json_is_object(object))
-		return cpl_fail(err, "is not an object");
-	if (cpl_json_known_keys(object, NULL, keys, err) ||
-	    cpl_json_int(object, "uid", 0, UINT32_MAX, &uid, err) < 0 ||
-	    cpl_json_string(object, "name", &text, err) < 0 ||
-	    cpl_json_number(object, "volume", 0, VOLUME_MAX, &volume, err) < 0)
+	if (*end || uid > UINT32_MAX || !name ||
+	    !(volume >= 0 && volume <= VOLUME_MAX))
 		return -1;
-	name = strtoull(text, &end, 16);
-	if (strlen(text) != 16 || *end || !name)
-		return cpl_fail(err, "\"name\" is no hash of a name");
-	if (uid < 0 || volume < 0)
-		return cpl_fail(err, "\"%s\" is missing",
-		                uid < 0 ? "uid" : "volume");
 	out->at[place_of((uint32_t)uid, name)] =
 	        (struct cpl_volume){name, (uint32_t)uid, volume};
 	return 0;
 }
 
-static int take_volumes(const json_t *root, struct cpl_volumes *out,
-                        struct cpl_error *err)
+int cpl_volumes_load(const char *path, struct cpl_volumes *out,
+                     struct cpl_error *err)
 {
-	static const char *const keys[] = {"format", "version", "volumes",
-	                                   NULL};
-	const json_t *list = json_object_get(root, "volumes");
-
-	if (cpl_json_expect_format(root, FORMAT, err) ||
-	    cpl_json_known_keys(root, NULL, keys, err))
-		return -1;
-	if (!json_is_array(list))
-		return cpl_fail(err, "\"volumes\" is not an array");
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (take_volume(json_array_get(list, i), out, err))
-			return cpl_fail_prefix(err, "\"volumes\", entry %zu: ",
-			                       i + 1);
-	return 0;
-}
-
-int cpl_volumes_parse(const char *text, size_t length, const char *name,
-                      struct cpl_volumes *out, struct cpl_error *err)
-{
-	json_t *root = cpl_json_parse(text, length, name, err);
-	int rc = -1;
+	size_t length;
+	char *text = cpl_file_read(path, MAX_BYTES, &length, err), *rest = text;
+	int rc = text ? 0 : -1, n = 0;
 
 	*out = (struct cpl_volumes){.changed = false};
-	if (!root)
-		return -1;
-	rc = take_volumes(root, out, err);
-	json_decref(root);
-	if (rc) {
-		*out = (struct cpl_volumes){.changed = false};
-		cpl_fail_prefix(err, "%s: ", name);
+	for (char *line; !rc && (line = strsep(&rest, "\n")) && rest;) {
+		n++;
+		rc = take_line(line, out);
 	}
+	if (rc && text) {
+		*out = (struct cpl_volumes){.changed = false};
+		cpl_fail(err, "%s:%d: is no number of a user, hash of a name "
+		              "and bytes/s", path, n);
+	}
+	free(text);
 	return rc;
 }

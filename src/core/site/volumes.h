@@ -9,15 +9,13 @@
 #define CPL_SITE_VOLUMES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/error.h"
 
 #define CPL_VOLUMES 4096
-#define CPL_VOLUMES_FILE "volumes.json"
-/* Longer files are refused. */
-#define CPL_VOLUMES_MAX_BYTES (2 << 20)
+#define CPL_VOLUMES_FILE "volumes"
 
 /* {0} has none. */
 struct cpl_volumes {
@@ -39,11 +37,10 @@ void cpl_volumes_set(struct cpl_volumes *volumes, uint32_t uid,
 void cpl_volumes_merge(struct cpl_volumes *volumes,
                        const struct cpl_volumes *other, bool in_place);
 
-/* The file's text; free() it. NULL with err (memory). */
-char *cpl_volumes_text(const struct cpl_volumes *volumes, size_t *length,
-                       struct cpl_error *err);
-/* 0, or -1 with err, and *out has none. name for messages. */
-int cpl_volumes_parse(const char *text, size_t length, const char *name,
-                      struct cpl_volumes *out, struct cpl_error *err);
+/* A line "UID HASH VOLUME" for each. Errors show at the stream. */
+void cpl_volumes_write(const struct cpl_volumes *volumes, FILE *out);
+/* Read such a file. 0, or -1 with err, and *out has none. */
+int cpl_volumes_load(const char *path, struct cpl_volumes *out,
+                     struct cpl_error *err);
 
 #endif
