@@ -63,8 +63,8 @@ fi
 # versions: of the parsers of data, newest first
 versions() { slurmrestd -d list 2>&1 | grep -o 'v0\.0\.[0-9]*' | sort -ur; }
 if type -P slurmrestd >/dev/null && type -P curl >/dev/null; then
-	socket=$CLUSTER/run/slurmrestd.socket
-	SLURM_JWT='' slurmrestd -a rest_auth/local -f "$SLURM_CONF" "unix:$socket" \
+	socket=$home/slurmrestd.socket
+	as_user slurmrestd -a rest_auth/local -f "$SLURM_CONF" "unix:$socket" \
 		>"$CLUSTER/log/slurmrestd.out" 2>&1 </dev/null 3>&- 4>&- &
 	rest=$!
 	on_exit 'kill $rest 2>/dev/null'
