@@ -66,7 +66,8 @@ struct clerk {
 	struct cpl_store *store;
 	struct cpl_record_dir *records;
 	struct cpl_counters counters;
-	atomic_bool keeping; /* engine_kept.c has something to write */
+	/* engine_kept.c has something to write: of samples, of volumes. */
+	atomic_bool keeping[2];
 
 	pthread_mutex_t lock;
 	struct snapshot *staged;

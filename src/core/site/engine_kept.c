@@ -65,6 +65,11 @@ static int write_file(const struct kept_file *k, struct cpl_error *err)
 	return cpl_file_commit(w, mode, err);
 }
 
+static atomic_bool *being_written(const struct kept_file *k)
+{
+	return &k->clerk->keeping[k->volumes != NULL];
+}
+
 static void run_writing(struct cpl_request *head)
 {
 	struct kept_file *k = (struct kept_file *)head;
@@ -78,7 +83,7 @@ static void run_writing(struct cpl_request *head)
 		                 time(NULL), &err);
 	if (err.text[0])
 		engine_log(k->clerk, CPL_ENGINE_ERROR, "%s", err.text);
-	atomic_store(&k->clerk->keeping, false);
+	atomic_store(being_written(k), false);
 }
 
 static void run_reading(struct cpl_request *head)
@@ -122,18 +127,20 @@ static struct kept_file *kept_new(const struct ledger *ledger,
 	return k;
 }
 
-/* One at a time: a file system that hangs holds no more than that. False: it is
+/* One of a kind at a time: a file system that hangs holds no more than that. False: it is
  * dropped. */
 static bool queue(struct ledger *ledger, struct kept_file *k)
 {
-	if (atomic_exchange(&ledger->clerk->keeping, true)) {
+	atomic_bool *writes = being_written(k);
+
+	if (atomic_exchange(writes, true)) {
 		kept_free(&k->head);
 		return false;
 	}
 	if (!cpl_worker_queue(ledger->clerk->worker, CPL_QUEUE_WRITE, &k->head,
 	                      false, NULL))
 		return true;
-	atomic_store(&ledger->clerk->keeping, false);
+	atomic_store(writes, false);
 	return false;
 }
 
