@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "explain.h"
@@ -274,6 +275,30 @@ static int write_jobs(const struct status *s, FILE *out, struct cpl_error *err)
 	return 0;
 }
 
+/* What was measured, line by line as on a terminal. */
+static int write_measured(const struct status *s, FILE *out,
+                          struct cpl_error *err)
+{
+	char *text = NULL, *line;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
+
+	if (!lines)
+		return cpl_fail_memory(err);
+	status_print_measured(s, lines);
+	if (fclose(lines)) {
+		free(text);
+		return cpl_fail_memory(err);
+	}
+	html_section(out, "Measured links",
+	             "What switches or network adapters counted (MeasuredLinks), "
+	             "and whether cables are where the network file has them.");
+	for (char *rest = text; (line = strsep(&rest, "\n")) && *line;)
+		html_item(out, line + strspn(line, " "));
+	free(text);
+	return 0;
+}
+
 static int write_links(const struct status *s, FILE *out, struct cpl_error *err)
 {
 	html_section(out, "Links",
@@ -376,6 +401,7 @@ int status_write_html(const struct status *s, FILE *out, struct cpl_error *err)
 	write_cards(s, out);
 	write_next(s, out);
 	if (write_jobs(s, out, err) || (s->net && write_links(s, out, err)) ||
+	    (s->measured.n && write_measured(s, out, err)) ||
 	    write_decisions(s, out, err) ||
 	    (s->has_counters && write_counters(s, out, err)))
 		return -1;

@@ -426,6 +426,11 @@ has "$("$commplace" status --measured links.csv)" "^         n1 to router 0: 400
 carried n0,=400 0,1=400 ,n2=100 >links.csv
 has "$("$commplace" status --measured links.csv)" "^         router 1 gets 400 B/s and passes on 100 B/s" \
 	"a router's sums"
+"$commplace" status --measured links.csv --html measured.html
+has "$(tr '\n' ' ' <measured.html)" \
+	">Measured links<.*cabling  not as the network file has it:.*router 1 gets 400 B/s and passes on 100 B/s" \
+	"the page has it, too"
+unlike "$("$commplace" status --html /dev/stdout)" "Measured links" "where links were measured"
 carried >links.csv
 has "$("$commplace" status --measured links.csv)" "^         job 17 sends nothing" "a job that waits"
 sed 's/"job": 17/"job": 19/' state/running/17.json >state/running/19.json

@@ -757,6 +757,15 @@ static const char *versions_in(const char *dir, const char *name)
 	return n < 0 ? "none" : text;
 }
 
+static void assert_used(const char *path, const char *want)
+{
+	char *used = cpl_models_used(path);
+
+	assert_non_null(used);
+	assert_string_equal(used + strlen(used) - strlen(want), want);
+	free(used);
+}
+
 static void models_have_versions(void **state)
 {
 	char dir[] = "/tmp/test_learnXXXXXX", file[64], command[64];
@@ -774,10 +783,15 @@ static void models_have_versions(void **state)
 	assert_int_equal(cpl_models_roll_back(dir, "a", 1, &err), 0);
 	assert_true(used_in(dir, "a") == 1);
 	assert_string_equal(versions_in(dir, "a"), "1* 2");
+	/* A record of a decision names it so, and a replay finds it again. */
+	snprintf(file, sizeof(file), "%s/a.json", dir);
+	assert_used(file, "/.a.v1.json");
 	/* By hand: it is kept before another one comes. */
 	snprintf(file, sizeof(file), "%s/a.json", dir);
 	assert_int_equal(cpl_model_write(m, file, &err), 0);
 	assert_string_equal(versions_in(dir, "a"), "1 2");
+	assert_used(file, "/a.json");
+	assert_used("a", "a");
 	assert_int_equal(install_of(dir, "a", 3, 10), 4);
 	assert_string_equal(versions_in(dir, "a"), "1 2 3 4*");
 	assert_int_equal(cpl_models_roll_back(dir, "a", 3, &err), 0);

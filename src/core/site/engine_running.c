@@ -51,6 +51,8 @@ static void forget_load(struct ledger *ledger, struct running *job)
 		cpl_scene_remove(&ledger->scene, job->load);
 		ledger->state++;
 	}
+	if (job->shape)
+		engine_rest_renew(ledger);
 	free(job->load);
 	free(job->shape);
 	job->shape = NULL;
@@ -404,6 +406,10 @@ static int note_counted(const struct ledger *ledger, struct cpl_record *record)
 	    engine_set(&record->measured,
 	               ledger->rest.load ? ledger->rest.told : NULL))
 		return -1;
+	record->sample = ledger->rest.load &&
+	                                 ledger->snapshot->config->keep_samples
+	                         ? ledger->rest.id
+	                         : 0;
 	for (int i = 0; i < ledger->n_running; i++)
 		if (is_counted(&ledger->running[i]))
 			record->background[record->n_background++] =
