@@ -156,6 +156,19 @@ int bounds_ask(struct bounds *b, int job, int n, const struct cpl_asked *asked,
 	return 0;
 }
 
+int bounds_smallest(const struct bounds *b)
+{
+	int least = 0;
+
+	for (int i = 0; i < b->n; i++) {
+		int segment = b->bound[i].asked.segment;
+
+		if (segment && (!least || segment < least))
+			least = segment;
+	}
+	return least;
+}
+
 int bound_ever(const struct bounds *b, struct job_bound *bound, int n,
                struct cpl_error *err)
 {
