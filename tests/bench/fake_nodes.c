@@ -388,7 +388,8 @@ int main(int argc, char **argv)
 	}
 	cpus = (uint16_t)atoi(argv[4]);
 	memory = (uint64_t)atoll(argv[5]);
-#if PEER_IS_OBJECT
+	/* From 24.11 on what is signed needs a plugin, too. */
+#if CPLSLURM_SERIES >= 2411
 	slurm_init(NULL);
 #else
 	slurm_conf_init(NULL);
