@@ -256,11 +256,12 @@ static void write_down(const struct nccl_cell *c, uint64_t bytes)
 {
 	uint64_t i = atomic_fetch_add_explicit(&all.logged, 1,
 	                                       memory_order_relaxed);
-	struct nccl_logged *l = &all.log[i];
+	struct nccl_logged *l;
 	struct timespec t;
 
 	if (i >= all.most)
 		return;
+	l = &all.log[i];
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	l->time = (uint64_t)t.tv_sec * UINT64_C(1000000000) +
 	          (uint64_t)t.tv_nsec;

@@ -77,6 +77,11 @@ int cpl_bounds_fit(const struct cpl_placement_request *req, int *out,
 bool cpl_bounds_hold(const struct cpl_bounds *bounds, const int *node, int n,
                      int *count);
 
+/* Takes a segment of n nodes out of the units that have most of count[] left, in the
+ * domain of the first of these, as many as may hold it; false: they do not.
+ * O(units * most). */
+bool cpl_bounds_take(const struct cpl_bounds *bounds, int *count, int n);
+
 /* Exchange nodes of out[], a set within the bounds, for others of its units, so that
  * it keeps the wish. Nodes of a domain stand in a row then, those of the set in their
  * order and before others. As cpl_bounds_fit; 0 also where there is no wish. A set

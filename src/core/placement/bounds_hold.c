@@ -39,9 +39,7 @@ static bool is_row(const struct cpl_bounds *b, const int *node, int n)
 	return high - low == n - 1;
 }
 
-/* Takes a segment of n nodes out of those units that have most left, in the domain of
- * the first of these; false: they do not hold it. */
-static bool take_segment(const struct cpl_bounds *b, int *count, int n)
+bool cpl_bounds_take(const struct cpl_bounds *b, int *count, int n)
 {
 	int units = b->most ? b->most : b->n_units, domain = -1;
 
@@ -70,7 +68,7 @@ bool cpl_bounds_hold(const struct cpl_bounds *b, const int *node, int n, int *co
 	if (n % segment || !count_units(b, node, n, count))
 		return false;
 	for (int left = n; left > 0; left -= segment)
-		if (!take_segment(b, count, segment))
+		if (!cpl_bounds_take(b, count, segment))
 			return false;
 	return true;
 }

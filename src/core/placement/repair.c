@@ -39,14 +39,14 @@ static int list_gone(const struct cpl_decide_request *req, int *gone)
 }
 
 /* A repair, and room for the units of the bounds. */
-struct repair {
+struct repair_room {
 	const struct cpl_decide_request *req;
 	int *count;
 };
 
 static bool may_have(void *arg, const int *node)
 {
-	const struct repair *r = arg;
+	const struct repair_room *r = arg;
 
 	return cpl_bounds_hold(r->req->place.bounds, node,
 	                       r->req->former->n_nodes, r->count);
@@ -156,7 +156,7 @@ static int judge(const struct cpl_decide_request *req, struct cpl_decision *out,
 
 /* Nodes in place of those that are gone, into node[]. 0; 1: there are none within the
  * bounds; or -1 with err. */
-static int replace(const struct cpl_replacing *how, struct repair *r,
+static int replace(const struct cpl_replacing *how, struct repair_room *r,
                    const int *gone, int n, int *node,
                    struct cpl_figures *figures, struct cpl_error *err)
 {
@@ -174,7 +174,7 @@ int cpl_repair(const struct cpl_decide_request *req, struct cpl_decision *out,
 	const struct cpl_former *f = req->former;
 	const struct cpl_bounds *bounds = req->place.bounds;
 	int gone[CPL_REPAIR_GONE], n = list_gone(req, gone), rc;
-	struct repair r = {.req = req};
+	struct repair_room r = {.req = req};
 	const struct cpl_replacing how = {.net = req->place.net,
 	                                  .routing = req->routing,
 	                                  .comm = req->comm,
