@@ -11,7 +11,7 @@ struct entry {
 	uint32_t thread, at;
 };
 
-struct step_search {
+struct nccl_search {
 	const struct nccl_logged *log;
 	struct entry *entry; /* [n] */
 	uint32_t n;
@@ -49,7 +49,7 @@ static int by_kind(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static uint32_t event_of(const struct step_search *f, const struct nccl_logged *l)
+static uint32_t event_of(const struct nccl_search *f, const struct nccl_logged *l)
 {
 	uint64_t kind = kind_of(l);
 	const uint64_t *at = bsearch(&kind, f->kind, f->n_kinds, sizeof(kind),
@@ -66,7 +66,7 @@ static void drop(void *arg, uint32_t event, const struct rec_amount *amount)
 }
 
 /* What it would be in as many rounds as there are steps. */
-static uint64_t of_rounds(const struct step_search *f, uint64_t amount)
+static uint64_t of_rounds(const struct nccl_search *f, uint64_t amount)
 {
 	unsigned __int128 all = (unsigned __int128)amount * f->rounds;
 
@@ -74,7 +74,7 @@ static uint64_t of_rounds(const struct step_search *f, uint64_t amount)
 }
 
 /* Adds up all that a loop has, and by cells where it is counted. */
-static void add_up(struct step_search *f, const struct rec_fold *fold,
+static void add_up(struct nccl_search *f, const struct rec_fold *fold,
                    const struct rec_node *node, struct rec_amount *sum)
 {
 	uint64_t *in;
@@ -99,7 +99,7 @@ static void add_up(struct step_search *f, const struct rec_fold *fold,
 }
 
 /* The longest loop of a thread, whose entries are entry[0 .. n - 1]. */
-static void look_at(struct step_search *f, const struct rec_fold *fold, uint32_t n,
+static void look_at(struct nccl_search *f, const struct rec_fold *fold, uint32_t n,
                     bool counts)
 {
 	const struct rec_node *loop = NULL;
@@ -131,7 +131,7 @@ static void look_at(struct step_search *f, const struct rec_fold *fold, uint32_t
 }
 
 /* Threads one after the other. -1: memory. */
-static int look_at_all(struct step_search *f, bool counts)
+static int look_at_all(struct nccl_search *f, bool counts)
 {
 	for (uint32_t first = 0, i; first < f->n; first = i) {
 		struct rec_fold *fold =
@@ -252,7 +252,7 @@ static void divide(struct nccl_steps *s, double (*ring)[2])
 
 void nccl_steps_find(struct nccl_steps *out)
 {
-	struct step_search f = {.out = out};
+	struct nccl_search f = {.out = out};
 	uint64_t missed, *logged;
 	uint32_t n = nccl_log(&f.log, &missed);
 	double (*ring)[2];
