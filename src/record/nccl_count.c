@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "nccl_count.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The low bits of a handle, which is a cell's address. */
@@ -26,6 +28,8 @@ static struct {
 	 * a power of two. */
 	_Atomic uint32_t *slot;
 	uint32_t mask;
+	struct nccl_logged *log; /* [most] */
+	_Atomic uint64_t logged; /* with those that found no room */
 	int32_t pid;
 } all;
 
@@ -52,7 +56,10 @@ int nccl_begin(int mebibytes)
 	atomic_store(&all.used, 0);
 	all.cell = reserve(all.cell, cells, most * sizeof(*all.cell));
 	all.slot = reserve(all.slot, found, slots * sizeof(*all.slot));
-	all.most = all.cell && all.slot ? most : 0;
+	all.log = reserve(all.log, all.most * sizeof(*all.log),
+	                  most * sizeof(*all.log));
+	atomic_store(&all.logged, 0);
+	all.most = all.cell && all.slot && all.log ? most : 0;
 	all.mask = slots - 1;
 	all.pid = getpid();
 	return all.most ? 0 : -1;
@@ -244,6 +251,36 @@ struct nccl_call nccl_call_unpack(uint64_t key)
 	                          .root = (int32_t)(key >> 32)};
 }
 
+/* Threads are told apart by where their stacks are, which is nowhere twice. */
+static void write_down(const struct nccl_cell *c, uint64_t bytes)
+{
+	uint64_t i = atomic_fetch_add_explicit(&all.logged, 1,
+	                                       memory_order_relaxed);
+	struct nccl_logged *l;
+	struct timespec t;
+
+	if (i >= all.most)
+		return;
+	l = &all.log[i];
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	l->time = (uint64_t)t.tv_sec * UINT64_C(1000000000) +
+	          (uint64_t)t.tv_nsec;
+	l->bytes = bytes;
+	l->cell = (uint32_t)(c - all.cell);
+	atomic_store_explicit(&l->thread,
+	                      (uint32_t)((uintptr_t)pthread_self() >> 6) | 1,
+	                      memory_order_release);
+}
+
+uint32_t nccl_log(const struct nccl_logged **log, uint64_t *missed)
+{
+	uint64_t n = atomic_load(&all.logged);
+
+	*log = all.log;
+	*missed = n > all.most ? n - all.most : 0;
+	return (uint32_t)(n - *missed);
+}
+
 /* A collective operation as both kinds of events tell of it. */
 static void *count_call(struct nccl_cell *context, struct nccl_call *call,
                         int root, const char *datatype, size_t count)
@@ -270,6 +307,7 @@ static void *count_call(struct nccl_cell *context, struct nccl_call *call,
 	}
 	count_one(&c->sum[NCCL_CALLS], 1);
 	count_one(&c->sum[NCCL_CALLED], bytes);
+	write_down(c, bytes);
 	return handle_of(c, OF_CALL);
 }
 
@@ -313,6 +351,7 @@ static void *start_p2p(struct nccl_cell *context, const struct nccl_p2p *e)
 	}
 	count_one(&c->sum[NCCL_SENDS], 1);
 	count_one(&c->sum[NCCL_SENT], bytes);
+	write_down(c, bytes);
 	return handle_of(c, OF_MESSAGE);
 }
 

@@ -18,7 +18,8 @@
  *   collective calls, bytes (count * size) and operations of the proxy that send,
  *              for each function, algorithm, protocol, number of channels and root.
  *
- * nccl_join.h makes traffic between ranks of it. The memory is bounded: when it is
+ * Calls and messages also go into a log in their order, as long as there is room,
+ * for nccl_steps.h. nccl_join.h makes traffic between ranks of it. The memory is bounded: when it is
  * full, new kinds are dropped and counted. Threads: all but nccl_begin may be called
  * from any at any time.
  */
@@ -110,11 +111,20 @@ struct nccl_losses {
 };
 extern struct nccl_losses nccl_losses;
 
+/* A call or message, as it began. */
+struct nccl_logged {
+	uint64_t time; /* ns */
+	uint64_t bytes;
+	uint32_t cell;
+	_Atomic uint32_t thread; /* 0: it is not yet written */
+};
+
 #define NCCL_MEMORY_MIB 64
 /* One event has fewer bytes than this. */
 #define NCCL_MOST_BYTES (UINT64_C(1) << 56)
 
-/* This reserves so many MiB for cells, and at most a quarter of that to find them;
+/* This reserves so many MiB for cells, at most a quarter of that to find them, and
+ * three eighths for the log;
  * pages come as they are used. It returns 0, or -1. A process calls it once, and again after a
  * fork, when all before is forgotten; no other thread may be in here. */
 int nccl_begin(int mebibytes);
@@ -131,6 +141,9 @@ void nccl_advance(void *handle, int state, const struct nccl_state *args);
 /* These are all cells, in the order of making: 0 <= i < nccl_cells(). */
 uint32_t nccl_cells(void);
 const struct nccl_cell *nccl_cell_at(uint32_t i);
+
+/* What is logged, of which `missed` calls and messages are not for want of room. */
+uint32_t nccl_log(const struct nccl_logged **log, uint64_t *missed);
 
 uint64_t nccl_call_pack(const struct nccl_call *call);
 struct nccl_call nccl_call_unpack(uint64_t key);

@@ -59,15 +59,28 @@ void nccl_files_remove(const char *folder)
 	rmdir(folder);
 }
 
+/* A phase has no rows of which nothing is in it. */
+static void put_row(struct rec_writer *w, const struct nccl_row *row,
+                    uint64_t bytes, uint64_t messages)
+{
+	if (bytes || messages)
+		rec_writer_row(w, row->from, row->to, bytes, messages);
+}
+
 int nccl_signature_write(const char *path, const char *name,
                          const struct nccl_row *row, int64_t n,
                          const struct nccl_facts *facts, char *why)
 {
+	uint64_t steps = facts->steps, in_steps = steps * facts->step_time;
 	char about[512], date[REC_DATE];
 	struct rec_facts f = {.name = name,
 	                      .application = facts->application,
 	                      .ranks = facts->ranks,
-	                      .time = (double)facts->time * 1e-9,
+	                      .phase = steps ? "rest" : NULL,
+	                      .time = (double)(facts->time > in_steps
+	                                               ? facts->time - in_steps
+	                                               : 0) *
+	                              1e-9,
 	                      .compute_time = -1,
 	                      .nccl = about,
 	                      .command = facts->command,
@@ -91,8 +104,15 @@ int nccl_signature_write(const char *path, const char *name,
 	if (!rec_writer_open(&w, path)) {
 		rec_writer_head(&w, &f);
 		for (int64_t i = 0; i < n; i++)
-			rec_writer_row(&w, row[i].from, row[i].to, row[i].bytes,
-			               row[i].messages);
+			put_row(&w, &row[i],
+			        row[i].bytes - steps * row[i].step_bytes,
+			        row[i].messages - steps * row[i].step_messages);
+		if (steps)
+			rec_writer_phase(&w, "step", steps,
+			                 (double)facts->step_time * 1e-9);
+		for (int64_t i = 0; i < n && steps; i++)
+			put_row(&w, &row[i], row[i].step_bytes,
+			        row[i].step_messages);
 		rec_writer_tail(&w, &f);
 		if (!rec_writer_close(&w, 1))
 			return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
+#include "nccl_steps.h"
 #include "nccl_who.h"
 
 #include <stdlib.h>
@@ -49,9 +50,11 @@ static int put_row(struct nccl_solver *s, const struct nccl_load *load, int to)
 	if (!more)
 		return nccl_complain(s, "out of memory");
 	j->row = more;
-	j->row[j->n_rows++] = (struct nccl_row){load->from->global, global,
-	                                        scale(load->bytes, 1, 1),
-	                                        scale(load->messages, 1, 1)};
+	j->row[j->n_rows++] = (struct nccl_row){
+	        .from = load->from->global,
+	        .to = global,
+	        .bytes = scale(load->bytes, 1, 1),
+	        .messages = scale(load->messages, 1, 1)};
 	return 0;
 }
 
@@ -239,16 +242,33 @@ static int put_pair(struct nccl_solver *s, const struct nccl_tally *t,
 	return put_row(s, load, t->peer);
 }
 
-static int put_tallies(struct nccl_solver *s)
+/* A tally of steps as of as many as the run has; false: they are others. */
+static bool scale_steps(const struct nccl_solver *s, const struct nccl_tally *t,
+                        struct nccl_tally *out)
+{
+	const struct nccl_join *j = s->j;
+	uint64_t steps = j->piece[j->member[t->member].piece].steps[0];
+
+	*out = *t;
+	for (int i = 0; i < NCCL_SUMS && steps && steps != s->facts->steps; i++)
+		out->sum[i] = scale(t->sum[i], s->facts->steps, steps);
+	return nccl_steps_alike(steps, s->facts->steps);
+}
+
+static int put_tallies(struct nccl_solver *s, bool in_steps)
 {
 	const struct nccl_join *j = s->j;
 
 	for (uint32_t i = 0; i < j->n_tallies; i++) {
 		const struct nccl_tally *t = &j->tally[i];
 		struct nccl_load load = {.from = &j->member[t->member]};
+		struct nccl_tally part;
 
-		if (!j->piece[load.from->piece].is_kept)
+		if (!j->piece[load.from->piece].is_kept ||
+		    t->in_steps != in_steps ||
+		    (in_steps && !scale_steps(s, t, &part)))
 			continue;
+		t = in_steps ? &part : t;
 		load.ring = nccl_ring_of(s, load.from->about.id);
 		if (t->of_calls ? put_calls(s, t, &load)
 		                : put_pair(s, t, &load))
@@ -284,6 +304,73 @@ static void merge_rows(struct nccl_join *j)
 		        scale(last->messages + j->row[i].messages, 1, 1);
 	}
 	j->n_rows = n;
+}
+
+/* The steps that more than half of the processes have, or one more or less, if any do, and how long one is
+ * at most. */
+static void find_steps(struct nccl_solver *s)
+{
+	const struct nccl_join *j = s->j;
+	struct nccl_facts *f = s->facts;
+	int64_t lead = 0;
+
+	for (uint32_t i = 0; i < j->n_pieces; i++) {
+		if (!j->piece[i].is_kept)
+			continue;
+		if (!lead)
+			f->steps = j->piece[i].steps[0];
+		lead += f->steps == j->piece[i].steps[0] ||
+		                        nccl_steps_alike(f->steps,
+		                                         j->piece[i].steps[0])
+		                ? 1
+		                : -1;
+	}
+	if (lead <= 0)
+		f->steps = 0;
+	for (uint32_t i = 0; i < j->n_pieces && f->steps; i++) {
+		const uint64_t *steps = j->piece[i].steps;
+
+		if (j->piece[i].is_kept && steps[0] == f->steps &&
+		    steps[1] / f->steps > f->step_time)
+			f->step_time = steps[1] / f->steps;
+	}
+}
+
+/* Rows of all steps, of which those of the run get each its part of one. What does not
+ * divide is left to the rest of the run. */
+static int put_steps(struct nccl_solver *s)
+{
+	struct nccl_join *j = s->j;
+	struct nccl_facts facts = *s->facts;
+	struct nccl_row *run = j->row, *end = run + j->n_rows;
+	int64_t n = j->n_rows;
+	int rc;
+
+	j->row = NULL;
+	j->n_rows = 0;
+	rc = facts.steps ? put_tallies(s, true) : 0;
+	merge_rows(j);
+	for (int64_t i = 0; i < j->n_rows && !rc; i++) {
+		const struct nccl_row *in = &j->row[i];
+
+		while (run < end && by_pair(run, in) < 0)
+			run++;
+		if (run == end || by_pair(run, in))
+			continue;
+		run->step_bytes = (in->bytes < run->bytes ? in->bytes : run->bytes) /
+		                  facts.steps;
+		run->step_messages =
+		        (in->messages < run->messages ? in->messages
+		                                      : run->messages) /
+		        facts.steps;
+		if (!run->step_messages)
+			run->step_bytes = 0;
+	}
+	free(j->row);
+	j->row = end - n;
+	j->n_rows = n;
+	*s->facts = facts;
+	return rc;
 }
 
 /* Counts of processes, and what they tell of themselves. */
@@ -365,9 +452,12 @@ int nccl_join_solve(struct nccl_join *j, const struct nccl_row **rows,
 	memset(facts, 0, sizeof(*facts));
 	facts->command = facts->application = facts->name = "";
 	j->n_rows = 0;
-	if (nccl_name_all(&s) || count_hosts(&s) || put_tallies(&s))
+	if (nccl_name_all(&s) || count_hosts(&s) || put_tallies(&s, false))
 		goto out;
 	merge_rows(j);
+	find_steps(&s);
+	if (put_steps(&s))
+		goto out;
 	add_facts(&s);
 	*rows = j->row;
 	*n = j->n_rows;

@@ -47,7 +47,8 @@
 
 struct nccl_row {
 	int from, to;
-	uint64_t bytes, messages;
+	uint64_t bytes, messages;           /* of the run */
+	uint64_t step_bytes, step_messages; /* of one step */
 };
 
 struct nccl_join;
@@ -62,6 +63,9 @@ struct nccl_facts {
 	bool is_whole;
 	uint64_t largest;                      /* communicator's id */
 	uint64_t time;                         /* ns, the longest */
+	/* Steps of the run (nccl_steps.h), as most processes have them, and ns of
+	 * one, the longest; 0: none. What other processes did is in no step. */
+	uint64_t steps, step_time;
 	uint64_t network_bytes, derived_bytes; /* of the rows */
 	/* full, refused: events; unplaced: bytes to ranks that nobody knows */
 	uint64_t full, full_bytes, refused, unknown, foreign, unplaced;

@@ -2,6 +2,7 @@
 #include "commplace-config.h"
 #include "nccl_piece.h"
 #include "nccl_count.h"
+#include "nccl_steps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,24 +29,53 @@ static void put_communicator(FILE *f, const struct nccl_cell *c)
 	put_text(f, "", a->name);
 }
 
-static void put_pair(FILE *f, const struct nccl_cell *c)
+/* The sums are the cell's, or `of` it. */
+static void put_sums(FILE *f, const struct nccl_cell *c, const uint64_t *of,
+                     int n)
 {
-	fprintf(f, "pair %" PRIu32 " %" PRIu64, c->communicator, c->key);
-	for (int i = 0; i < NCCL_SUMS; i++)
-		fprintf(f, " %" PRIu64, nccl_sum(c, i));
+	for (int i = 0; i < n; i++)
+		fprintf(f, " %" PRIu64, of ? of[i] : nccl_sum(c, i));
 	putc('\n', f);
 }
 
-static void put_calls(FILE *f, const struct nccl_cell *c)
+static void put_pair(FILE *f, const struct nccl_cell *c, const uint64_t *of)
+{
+	fprintf(f, "%spair %" PRIu32 " %" PRIu64, of ? "step-" : "",
+	        c->communicator, c->key);
+	put_sums(f, c, of, NCCL_SUMS);
+}
+
+static void put_calls(FILE *f, const struct nccl_cell *c, const uint64_t *of)
 {
 	struct nccl_call call = nccl_call_unpack(c->key);
 
-	fprintf(f,
-	        "calls %" PRIu32 " %u %u %u %d %" PRIu64 " %" PRIu64 " %" PRIu64
-	        "\n",
+	fprintf(f, "%scalls %" PRIu32 " %u %u %u %d", of ? "step-" : "",
 	        c->communicator, call.function, call.shape, call.channels,
-	        call.root, nccl_sum(c, NCCL_CALLS), nccl_sum(c, NCCL_CALLED),
-	        nccl_sum(c, NCCL_OPERATIONS));
+	        call.root);
+	put_sums(f, c, of, NCCL_OPERATIONS + 1);
+}
+
+static void put_steps(FILE *f)
+{
+	struct nccl_steps steps;
+
+	nccl_steps_find(&steps);
+	if (steps.rounds)
+		fprintf(f, "steps %" PRIu64 " %" PRIu64 "\n", steps.rounds,
+		        steps.time);
+	for (uint32_t i = 0; i < steps.n_cells && steps.rounds; i++) {
+		const struct nccl_cell *c = nccl_cell_at(i);
+		const uint64_t *sum = steps.sum[i];
+		uint32_t kind = atomic_load_explicit(&c->kind,
+		                                     memory_order_acquire);
+
+		if (kind == NCCL_CELL_CALLS && sum[NCCL_CALLS])
+			put_calls(f, c, sum);
+		else if (kind == NCCL_CELL_PAIR &&
+		         (sum[NCCL_SENDS] || sum[NCCL_OTHER_STEPS]))
+			put_pair(f, c, sum);
+	}
+	free(steps.sum);
 }
 
 /* A communicator's cell is made before those of its events. */
@@ -59,10 +89,10 @@ static void put_cells(FILE *f)
 			put_communicator(f, c);
 			break;
 		case NCCL_CELL_PAIR:
-			put_pair(f, c);
+			put_pair(f, c, NULL);
 			break;
 		case NCCL_CELL_CALLS:
-			put_calls(f, c);
+			put_calls(f, c, NULL);
 			break;
 		}
 	}
@@ -85,6 +115,7 @@ static void put_all(FILE *f, const struct nccl_process *p)
 	put_text(f, "application", p->program.application);
 	put_text(f, "name", p->program.name);
 	put_cells(f);
+	put_steps(f);
 	fputs("end\n", f);
 }
 

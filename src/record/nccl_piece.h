@@ -12,6 +12,8 @@
  *   communicator N ID RANKS RANK NODES THREAD NAME     N numbers them in this file
  *   pair N PEER SENDS SENT P2P-STEPS P2P-BYTES OTHER-STEPS OTHER-BYTES
  *   calls N FUNCTION SHAPE CHANNELS ROOT CALLS CALLED OPERATIONS
+ *   steps ROUNDS NS    there are steps (nccl_steps.h), which took NS in all;
+ *   step-pair, step-calls    as pair and calls, what all of them have of those
  *   end
  *
  * It is written beside its name and renamed, so whoever sees it sees all of it.

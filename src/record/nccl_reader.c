@@ -179,7 +179,7 @@ static int take_call(struct nccl_lines *in, int ranks, struct nccl_call *call)
 }
 
 static int take_tally(struct nccl_lines *in, struct nccl_join *j,
-                      uint32_t first, bool of_calls)
+                      uint32_t first, bool of_calls, bool in_steps)
 {
 	struct nccl_tally *more = nccl_grow(j->tally, j->n_tallies,
 	                                    sizeof(*more)),
@@ -192,6 +192,7 @@ static int take_tally(struct nccl_lines *in, struct nccl_join *j,
 	t = &more[j->n_tallies];
 	memset(t, 0, sizeof(*t));
 	t->of_calls = of_calls;
+	t->in_steps = in_steps;
 	if (take_member(in, j, first, &t->member))
 		return -1;
 	ranks = j->member[t->member].about.ranks;
@@ -218,9 +219,15 @@ static int take_line(struct nccl_lines *in, struct nccl_join *j, uint32_t first)
 	if (begins(in, "communicator"))
 		return take_communicator(in, j, first);
 	if (begins(in, "pair"))
-		return take_tally(in, j, first, false);
+		return take_tally(in, j, first, false, false);
 	if (begins(in, "calls"))
-		return take_tally(in, j, first, true);
+		return take_tally(in, j, first, true, false);
+	if (begins(in, "steps"))
+		return take_sums(in, p->steps, 2);
+	if (begins(in, "step-pair"))
+		return take_tally(in, j, first, false, true);
+	if (begins(in, "step-calls"))
+		return take_tally(in, j, first, true, true);
 	if (begins(in, "command"))
 		snprintf(of->command, sizeof(of->command), "%s", in->at);
 	else if (begins(in, "application"))

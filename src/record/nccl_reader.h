@@ -21,7 +21,7 @@ struct nccl_member {
 /* A line of a pair or of calls. */
 struct nccl_tally {
 	uint32_t member;
-	bool of_calls;
+	bool of_calls, in_steps;
 	int peer;
 	struct nccl_call call;
 	uint64_t sum[NCCL_SUMS];
@@ -30,6 +30,7 @@ struct nccl_tally {
 struct nccl_piece {
 	struct nccl_process about;
 	uint64_t loss[5];
+	uint64_t steps[2]; /* rounds, 0: none; ns */
 	bool is_kept;
 };
 

@@ -23,14 +23,15 @@ record_sources = $(record_pure) \
 nccl_pure = src/record/nccl_api.h \
 	src/record/nccl_files.c src/record/nccl_files.h \
 	src/record/nccl_join.c src/record/nccl_join.h \
-	src/record/nccl_count.h src/record/nccl_piece.h src/record/program.h \
+	src/record/nccl_count.h src/record/nccl_piece.h src/record/nccl_steps.h src/record/program.h \
 	src/record/nccl_reader.c src/record/nccl_reader.h \
 	src/record/nccl_who.c src/record/nccl_who.h \
 	src/record/writer.c src/record/writer.h
 pkglib_LTLIBRARIES += libnccl-profiler-commplace.la
 libnccl_profiler_commplace_la_SOURCES = $(nccl_pure) src/record/nccl.c \
 	src/record/nccl_count.c src/record/nccl_keep.c src/record/nccl_keep.h \
-	src/record/nccl_piece.c src/record/program.c
+	src/record/fold.c src/record/fold.h src/record/nccl_piece.c \
+	src/record/nccl_steps.c src/record/program.c
 libnccl_profiler_commplace_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -pthread
 libnccl_profiler_commplace_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^ncclProfiler_v[456]$$' -Wl,-z,nodelete

@@ -109,6 +109,26 @@ static void put_string(struct rec_writer *w, const char *text)
 	put_text(w, "\"");
 }
 
+static void put_phase(struct rec_writer *w, const char *name, uint64_t weight,
+                      double time)
+{
+	put_text(w, "{\"name\": ");
+	put_string(w, name);
+	put_text(w, ", \"weight\": ");
+	put_u64(w, weight);
+	put_text(w, ", \"time\": ");
+	put_seconds(w, time);
+}
+
+void rec_writer_phase(struct rec_writer *w, const char *name, uint64_t weight,
+                      double time)
+{
+	put_text(w, "\n]},\n");
+	put_phase(w, name, weight, time);
+	put_text(w, ",\n\"traffic\": [");
+	w->rows = 0;
+}
+
 void rec_writer_head(struct rec_writer *w, const struct rec_facts *facts)
 {
 	put_text(w, "{\n\"format\": \"commplace-signature\",\n\"version\": 1,\n"
@@ -118,9 +138,8 @@ void rec_writer_head(struct rec_writer *w, const struct rec_facts *facts)
 	put_string(w, facts->application);
 	put_text(w, ",\n\"ranks\": ");
 	put_u64(w, (uint64_t)facts->ranks);
-	put_text(w, ",\n\"phases\": [\n{\"name\": \"run\", \"weight\": 1, "
-	            "\"time\": ");
-	put_seconds(w, facts->time);
+	put_text(w, ",\n\"phases\": [\n");
+	put_phase(w, facts->phase ? facts->phase : "run", 1, facts->time);
 	if (facts->compute_time >= 0) {
 		put_text(w, ", \"compute_time\": ");
 		put_seconds(w, facts->compute_time);

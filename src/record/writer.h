@@ -21,6 +21,7 @@ struct rec_writer {
 struct rec_facts {
 	const char *name, *application;
 	int ranks;
+	const char *phase; /* the first; NULL: "run" */
 	double time, compute_time; /* seconds; compute_time below 0: not known */
 	/* This is the first line of the library's version; NULL: "nccl" has
 	 * members of an object about NCCL instead, as text. */
@@ -38,6 +39,9 @@ int rec_writer_open(struct rec_writer *w, const char *path);
 /* The head is written first, then rows, then the tail. Errors are kept for
  * rec_writer_close. */
 void rec_writer_head(struct rec_writer *w, const struct rec_facts *facts);
+/* The rows that follow are of another phase, which is executed so often. */
+void rec_writer_phase(struct rec_writer *w, const char *name, uint64_t weight,
+                      double time);
 void rec_writer_row(struct rec_writer *w, int from, int to, uint64_t bytes,
                     uint64_t messages);
 void rec_writer_tail(struct rec_writer *w, const struct rec_facts *facts);

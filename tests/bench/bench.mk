@@ -263,4 +263,4 @@ tests_bench_bench_benefit_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_benefit
 
 # tests/bench/bench-segments [JOBS [SEED [POLICIES]]]: the same page
-EXTRA_DIST += tests/bench/bench-segments
+EXTRA_DIST += tests/bench/bench-segments tests/bench/segments-bound

@@ -43,7 +43,6 @@ typedef hostlist_t *host_names;
 #define PEER_IS_OBJECT 0
 typedef int peer;
 #define JOB_ID_OF(launch) (launch)->job_id
-#define UID_OF(launch) (launch)->uid
 #define END_JOB_ID .job_id
 #else
 #define PEER_IS_OBJECT 1
@@ -51,8 +50,13 @@ typedef int peer;
 #include "src/interfaces/conn.h"
 typedef void *peer;
 #define JOB_ID_OF(launch) (launch)->step_id.job_id
-#define UID_OF(launch) 0
 #define END_JOB_ID .step_id.job_id
+#endif
+/* From 24.11 on only the credential has whose job it is. */
+#if CPLSLURM_SERIES < 2411
+#define UID_OF(launch) (launch)->uid
+#else
+#define UID_OF(launch) 0
 #endif
 
 static const char *prefix;
@@ -384,7 +388,8 @@ int main(int argc, char **argv)
 	}
 	cpus = (uint16_t)atoi(argv[4]);
 	memory = (uint64_t)atoll(argv[5]);
-#if PEER_IS_OBJECT
+	/* From 24.11 on what is signed needs a plugin, too. */
+#if CPLSLURM_SERIES >= 2411
 	slurm_init(NULL);
 #else
 	slurm_conf_init(NULL);

@@ -35,13 +35,16 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* From 25.11 on the error is errno, and jobs are steps. */
-#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0)
+/* From 24.11 on the error is errno, from 25.11 on jobs are steps. */
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
 #define LAST_ERROR slurm_get_errno()
-#define JOB_ID(message) (message)->job_id
 #else
 #include <errno.h>
 #define LAST_ERROR errno
+#endif
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(25, 11, 0)
+#define JOB_ID(message) (message)->job_id
+#else
 #define JOB_ID(message) (message)->step_id.job_id
 #endif
 
@@ -128,6 +131,18 @@ static uint32_t started_job(struct job *job, double *ms)
 	return id;
 }
 
+static void end_job(uint32_t id)
+{
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(26, 5, 0)
+	slurm_kill_job(id, SIGKILL, 0);
+#else
+	slurm_step_id_t step = SLURM_STEP_ID_INITIALIZER;
+
+	step.job_id = id;
+	slurm_kill_job(step, SIGKILL, 0);
+#endif
+}
+
 static int start(struct job *job, int count, int keep)
 {
 	for (int i = 0; i < count; i++) {
@@ -138,7 +153,7 @@ static int start(struct job *job, int count, int keep)
 			return 1;
 		printf("%.3f\n", ms);
 		if (!keep) {
-			slurm_kill_job(id, SIGKILL, 0);
+			end_job(id);
 			usleep(300000);
 		}
 	}
@@ -169,8 +184,8 @@ static int start_fresh(struct job *job, int count)
 		if (!id)
 			return 1;
 		printf("%.3f\n", ms);
-		slurm_kill_job(id, SIGKILL, 0);
-		slurm_kill_job(before, SIGKILL, 0);
+		end_job(id);
+		end_job(before);
 		usleep(300000);
 	}
 	return 0;

@@ -93,7 +93,7 @@ is "$(sed -n '6,9p' text | awk '{ print $2 }' | paste -sd' ')" \
 is "$(grep -c '<rect' plot.svg)" 9 "the picture has its bars"
 like "$(cat plot.svg)" ">Communication time, flat = 100 % " "and says against what"
 like "$(campaign swf mix.map flat,autoo 2>&1)" \
-	"none of flat, tree, .* adaptive, blind, site, and placement policy 'autoo' is unknown" \
+	"none of flat, tree, .* adaptive, blind, leftovers, site, and placement policy 'autoo' is unknown" \
 	"a policy that is none"
 is "$(campaign swf mix.map tree,tree-rank --json |
 	json - policies 1 communication_ratio)" 1 \
@@ -199,6 +199,21 @@ like "$(campaign asked asked.map blind,flat)" "1 want more nodes than there are 
 is "$(campaign swf mix.map flat,auto+mapping --json --segment-from-signature --threads 1 | sha1sum)" \
 	"$(campaign swf mix.map flat,auto+mapping --json --segment-from-signature --threads 3 | sha1sum)" \
 	"segments of the traffic: the same bytes with other threads"
+# Three nodes are free, one of them by itself on its router, and the first of the queue
+# waits for segments of two: who has none passes it on the one that no segment has.
+cat >left <<-END
+	JobID|Submit|ElapsedRaw|NNodes|SubmitLine
+	1|0|100|93|
+	2|1|100|6|sbatch --segment=2
+	3|2|300|1|
+	4|2|300|1|
+	5|3|50|2|sbatch --segment=2
+END
+echo 'Match Pattern=none' >left.map
+campaign left left.map tree,leftovers --events events >/dev/null
+is "$(starts tree)" "1:0.000 2:100.000 3:2.000 4:2.000 5:100.000" "tree: both pass it"
+is "$(starts leftovers)" "1:0.000 2:100.000 3:2.000 4:100.000 5:3.000" \
+	"leftovers: one does, and the router is there for a segment"
 campaign swf mix.map blind,auto --json --segment-from-signature --domain group >json
 ok "$(jq '.policies[1].segments > 100 and .policies[1].across_domains == 0 and
 	.policies[0].across_domains > 0 | not | if . then 1 else 0 end' json)" \

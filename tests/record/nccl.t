@@ -77,6 +77,50 @@ job 7 8 2 0 8 10 >own 2>err
 is "$(cat err; ls got.json* 2>&-)" "commplace-record: NCCL took none of the versions \
 4, 5 and 6 of its profiler interface; nothing of it is recorded" "and one line says so"
 
+# A training: what is before its steps, these, and what is behind them.
+phases() { jq -r '[.phases[] | "\(.name) \(.weight)"] | join(" ")' got.json; }
+# weighed [PHASE]: rows of the run, or once of a phase
+weighed() {
+	jq -r --arg only "${1:-}" '.phases[] | select($only == "" or .name == $only) |
+		(if $only == "" then .weight else 1 end) as $w | .traffic[] |
+		[.[0], .[1], .[2] * $w, .[3] * $w] | join(" ")' got.json |
+		awk '{ b[$1 " " $2] += $3; m[$1 " " $2] += $4 }
+			END { for (p in b) printf "%s %.0f %.0f\n", p, b[p], m[p] }' |
+		LC_ALL=C sort
+}
+for shape in "8 2" "4 1"; do
+	clean
+	# shellcheck disable=SC2086
+	job 5 $shape 0 "${shape% *}" 40 steps=21 >own
+	own >more
+	clean
+	# shellcheck disable=SC2086
+	job 5 $shape 0 "${shape% *}" 40 steps=20 >own
+	is "$(phases)" "rest 1 step 20" "$shape: the steps of a training are a phase"
+	is "$(weighed)" "$(own)" "$shape: with the rest it is all, to the byte"
+	own | awk 'FILENAME == "-" { b[$1 " " $2] = $3; next }
+		{ print $1, $2, $3 - b[$1 " " $2] }' - more >one
+	is "$(weighed step | awk 'FILENAME == "-" { b[$1 " " $2] = $3; next }
+		{ d = b[$1 " " $2] - $3; if (d * d > ($3 * 0.06) ^ 2) print $0, d }' - one)" \
+		"" "$shape: one is what one step more sends, within 6 %"
+	ok "$(jq '.phases[1].time > 0 | not | if . then 1 else 0 end' got.json)" "it takes time"
+done
+is "$("$COMMPLACE" signature check got.json 2>&1 >/dev/null)" "" "it is a signature"
+clean
+for first in 0 1 2 3; do
+	RANK=$first WORLD_SIZE=4 job 5 4 2 $first 1 40 steps=$((first ? 20 : 12)) >own.$first &
+done
+wait
+is "$(phases) $(weighed)" "rest 1 step 20 $(own)" "a process with other steps is the rest"
+clean
+job 5 4 2 0 4 1000 >own
+is "$(phases)" "run 1" "without steps there is the run alone"
+# 16,384 calls have room in the log of 1 MiB, of 4 x 100 x 121.
+clean
+COMMPLACE_RECORD_MEMORY=1 job 5 4 1 0 4 100 steps=120 >own
+is "$(weighed)" "$(own)" "a full log: still all, to the byte"
+like "$(phases)" 'rest 1 step 1(19|2[01])' "and what is not in it is more steps"
+
 # A table of 1 MiB has 16384 cells, and one is the communicator's.
 clean
 COMMPLACE_RECORD_MEMORY=1 job 5 100000 1 5 1 0 peers=20000 2>err

@@ -17,6 +17,7 @@
  *   again     communicators are made, finalized and made again
  *   crash     it ends by _exit without finalizing
  *   hostile   it also says what makes no sense
+ *   steps=N   behind these calls come N times as many, the same each time, and three more
  *   peers=N   instead of all that, rank FIRST sends 1 byte to each of the first N
  */
 #include <dlfcn.h>
@@ -37,7 +38,7 @@
 static const struct nccl_profiler_4 *four;
 static const struct nccl_profiler *other;
 static int version, ranks, nodes, first, here, mask;
-static int calls;
+static int calls, n_steps;
 static bool hostile, again;
 
 static int fail(const char *what)
@@ -326,22 +327,34 @@ static void talk_nonsense(struct rank *r)
 		fail("an operation of another process has a handle");
 }
 
+/* What is drawn for call i begins anew with each step, and behind them. */
+static void begin_step(struct rank *r, int i)
+{
+	bool end = i == calls * (n_steps + 1);
+
+	if (n_steps && i && i % calls == 0 && i <= calls * (n_steps + 1))
+		r->seed = (uint64_t)r->number + (end ? 2000 : 1000);
+}
+
 static void *program(void *arg)
 {
 	struct rank *r = arg;
 	int per_node = ranks / nodes, node = r->number / per_node;
+	int n = n_steps ? calls * (n_steps + 1) + 3 : calls;
 
 	r->all = init(0x1234567890abcdef, ranks, nodes, r->number);
 	r->node = init(0x1000 + (uint64_t)node, per_node, 1,
 	               r->number % per_node);
-	for (int i = 0, batch = 0; i <= calls; i++) {
-		uint64_t kind = draw(r, 8);
+	for (int i = 0, batch = 0; i <= n; i++) {
+		uint64_t kind;
 
-		if (i == calls || i % BATCH == BATCH - 1) {
+		begin_step(r, i);
+		kind = draw(r, 8);
+		if (i == n || i % BATCH == BATCH - 1) {
 			pthread_barrier_wait(&r->both);
 			batch = !batch;
 		}
-		if (i == calls) {
+		if (i == n) {
 			r->last[batch] = true;
 			pthread_barrier_wait(&r->both);
 			pthread_join(r->proxy, NULL);
@@ -469,6 +482,8 @@ int main(int argc, char **argv)
 	load(argv[1]);
 	if (argc > 8 && !strncmp(argv[8], "peers=", 6))
 		return send_to_peers(atoi(argv[8] + 6));
+	if (argc > 8 && !strncmp(argv[8], "steps=", 6))
+		n_steps = atoi(argv[8] + 6);
 	hostile = has(argc, argv, "hostile");
 	again = has(argc, argv, "again");
 	if (ranks > MOST || ranks % nodes || !(ranks / nodes))

@@ -228,6 +228,23 @@ static bool keeps(const struct question *q, const int *node)
 	return q->segment || units <= q->most;
 }
 
+static int by_node(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* The same whatever the order and what is required. */
+static bool keeps_rules(const struct question *q, const int *node)
+{
+	struct question any = *q;
+	int sorted[NODES];
+
+	any.n_required = 0;
+	memcpy(sorted, node, sizeof(sorted));
+	qsort(sorted, (size_t)q->n, sizeof(int), by_node);
+	return keeps(&any, sorted);
+}
+
 static void rules_of(const struct question *q, char *text, size_t size)
 {
 	if (q->contiguous)
@@ -250,7 +267,7 @@ static int fit(struct question *q, int *node)
 	char rules[100], units[1000] = "all:n[0-47]";
 	struct cpl_error err = {""};
 	struct cpl_bounds bounds;
-	int rc;
+	int rc, count[UNITS];
 
 	rules_of(q, rules, sizeof(rules));
 	if (!q->contiguous)
@@ -259,7 +276,11 @@ static int fit(struct question *q, int *node)
 	        cpl_bounds_read(&bounds, q->net, rules, units, &err), 0);
 	req.bounds = &bounds;
 	memcpy(node, q->chosen, sizeof(q->chosen));
+	assert_int_equal(cpl_bounds_hold(&bounds, node, q->n, count),
+	                 keeps_rules(q, node));
 	rc = cpl_bounds_fit(&req, node, &err);
+	if (!rc)
+		assert_true(cpl_bounds_hold(&bounds, node, q->n, count));
 	cpl_bounds_free(&bounds);
 	return rc;
 }

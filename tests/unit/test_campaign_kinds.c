@@ -14,7 +14,7 @@
 
 #define NAMES                                                                  \
 	"none of flat, tree, tree-rank, select-linear, greedy, balanced, "     \
-	"adaptive, blind, site, and "
+	"adaptive, blind, leftovers, site, and "
 
 static void test_names_of_policies(void **state)
 {

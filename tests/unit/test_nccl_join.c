@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/nccl_join.h"
@@ -252,6 +253,47 @@ static void test_keep(void **state)
 	nccl_join_free(j);
 }
 
+/* 20 and 21 rounds are the same steps, a fifth process's 5 are not; what does not
+ * divide, and all that the fifth did, is in no step. */
+static void test_steps(void **state)
+{
+	static const char *const rounds[] = {"20", "21", "20", "20", "5"};
+	struct nccl_join *j = nccl_join_new();
+	const struct nccl_row *row;
+	struct nccl_facts facts;
+	char why[NCCL_WHY], text[600];
+	int64_t n;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		snprintf(text, sizeof(text),
+		         "commplace-nccl 1\nprocess h %d %d 5 1 1000 5\n"
+		         "losses 0 0 0 0 0\n"
+		         "communicator 0 a 5 %d 1 1 \n"
+		         "pair 0 %d 50 5007 0 0 0 0\n"
+		         "steps %s %d\n"
+		         "step-pair 0 %d %d %d 0 0 0 0\nend\n",
+		         i + 1, i, i, (i + 1) % 5, rounds[i],
+		         100 * atoi(rounds[i]), (i + 1) % 5,
+		         2 * atoi(rounds[i]), 200 * atoi(rounds[i]));
+		assert_int_equal(nccl_join_parse(j, text, strlen(text), "piece",
+		                                 why),
+		                 0);
+	}
+	assert_int_equal(nccl_join_solve(j, &row, &n, &facts, why), 0);
+	assert_int_equal(n, 5);
+	assert_int_equal(facts.steps, 20);
+	assert_int_equal(facts.step_time, 100);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(row[i].bytes, 5007);
+		assert_int_equal(row[i].messages, 50);
+		assert_int_equal(row[i].step_bytes, i < 4 ? 200 : 0);
+		assert_int_equal(row[i].step_messages, i < 4 ? 2 : 0);
+	}
+	assert_int_equal(facts.derived_bytes, 5 * 5007);
+	nccl_join_free(j);
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -268,6 +310,9 @@ static void test_refused(void **state)
 	         "piece:2: a number is out of its range"},
 	        {HEAD "process h\nend\n",
 	         "piece:2: the name of a host is needed"},
+	        {HEAD "steps 20\nend\n", "piece:2: a number is needed"},
+	        {HEAD "step-pair 0 1 0 0 0 0 0 0\nend\n",
+	         "piece:2: no communicator has that number"},
 	        {HEAD "florp 1\nend\n", "piece:2: no such line is known"},
 	        {HEAD "communicator 0 a 2147483648 0 1 1 \nend\n",
 	         "piece:2: a number is out of its range"},
@@ -310,6 +355,7 @@ int main(void)
 	        cmocka_unit_test(test_threads),
 	        cmocka_unit_test(test_hosts),
 	        cmocka_unit_test(test_keep),
+	        cmocka_unit_test(test_steps),
 	        cmocka_unit_test(test_refused),
 	};
 

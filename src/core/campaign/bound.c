@@ -156,6 +156,19 @@ int bounds_ask(struct bounds *b, int job, int n, const struct cpl_asked *asked,
 	return 0;
 }
 
+int bounds_smallest(const struct bounds *b)
+{
+	int least = 0;
+
+	for (int i = 0; i < b->n; i++) {
+		int segment = b->bound[i].asked.segment;
+
+		if (segment && (!least || segment < least))
+			least = segment;
+	}
+	return least;
+}
+
 int bound_ever(const struct bounds *b, struct job_bound *bound, int n,
                struct cpl_error *err)
 {
@@ -212,34 +225,18 @@ int bound_find(const struct bounds *b, const struct job_bound *bound,
 	return bound && bound->bounded ? cpl_bounds_fit(&req, out, err) : 0;
 }
 
-/* This takes a segment out of the units that have most nodes left, and returns
- * whether they held it. */
-static bool take_segment(const struct bounds *b, const struct job_bound *bound,
-                         int *count)
-{
-	int left = bound->asked.segment;
-
-	for (int k = 0; k < bound->bounds.most && left > 0; k++) {
-		int best = 0;
-
-		for (int u = 1; u < b->units.n; u++)
-			if (count[u] > count[best])
-				best = u;
-		left -= count[best];
-		count[best] = left < 0 ? -left : 0;
-	}
-	return left <= 0;
-}
-
 int bound_crossed(const struct bounds *b, const struct job_bound *bound,
                   const int *node, int n, int *count)
 {
 	int groups = n / bound->asked.segment, kept = 0;
+	struct cpl_bounds any = bound->bounds;
 
+	any.apart = false;
+	any.domain = b->zero;
 	memset(count, 0, (size_t)b->units.n * sizeof(*count));
 	for (int i = 0; i < n; i++)
 		count[b->units.unit[node[i]]]++;
-	while (kept < groups && take_segment(b, bound, count))
+	while (kept < groups && cpl_bounds_take(&any, count, bound->asked.segment))
 		kept++;
 	return groups - kept;
 }

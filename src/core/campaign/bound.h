@@ -45,6 +45,10 @@ void bounds_close(struct bounds *bounds);
 int bounds_ask(struct bounds *bounds, int job, int n,
                const struct cpl_asked *asked, struct cpl_error *err);
 
+/* This is the smallest segment that any job asks for; 0: none does. O(those that ask
+ * for something else). */
+int bounds_smallest(const struct bounds *bounds);
+
 /* This says whether such a job of n nodes finds nodes on the empty machine: 1 or 0, or
  * -1 with err when memory is out. As bound_find. */
 int bound_ever(const struct bounds *bounds, struct job_bound *bound, int n,

@@ -145,9 +145,15 @@ static enum cpl_easy_need need(void *arg, int job)
 static bool has_nodes(void *arg, int job, bool spare)
 {
 	struct campaign_run *r = arg;
+	const struct job_bound *bound = bound_of(r->bounds, job);
+	struct nodes_allowed allowed = {.spare = spare};
 
+	/* Who is the first of the queue is not made to wait. */
+	if (r->chooser.own && r->chooser.own->leftovers &&
+	    job != r->easy.waits[0].job && !(bound && bound->asked.segment))
+		allowed.segment = bounds_smallest(r->bounds);
 	return nodes_have(&r->nodes, kept_by(r, job), r->c->log->job[job].nodes,
-	                  spare, &r->err) > 0;
+	                  allowed, &r->err) > 0;
 }
 
 static bool keep_nodes(void *arg, int job, const struct cpl_easy_job *runs,

@@ -31,9 +31,9 @@
 #define CPL_CAMPAIGN_SITE "site"
 
 /* This checks for the name of a policy: one of campaigns alone (flat, tree,
- * tree-rank, greedy, balanced, adaptive, blind, site) or of placement/, perhaps with
- * "+MAPPER" or "+mapping" behind it, which site does not have. It returns 0, or -1
- * with err. */
+ * tree-rank, greedy, balanced, adaptive, blind, leftovers, site) or of placement/,
+ * perhaps with "+MAPPER" or "+mapping" behind it, which site does not have. It returns
+ * 0, or -1 with err. */
 int cpl_campaign_policy_check(const struct cpl_network *net, const char *name,
                               struct cpl_error *err);
 

@@ -106,10 +106,28 @@ int nodes_give(struct campaign_nodes *nodes, const struct job_bound *bound,
 	return holds_more(nodes, bound, node, n) ? set_others(nodes, true) : 0;
 }
 
-int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int n,
-               bool spare, struct cpl_error *err)
+/* Of each unit the first of its nodes stay that would be left over if segments filled
+ * it. */
+static void leave_over(struct campaign_nodes *nodes, int segment)
 {
-	int *least = bound ? &nodes->least[bound - nodes->bounds->bound][spare]
+	const struct cpl_whole_units *units = &nodes->bounds->units;
+
+	memset(nodes->count, 0, (size_t)units->n * sizeof(int));
+	for (size_t i = 0; i < n_all(nodes); i++)
+		nodes->count[units->unit[i]] += nodes->may[i];
+	for (int u = 0; u < units->n; u++)
+		nodes->count[u] %= segment;
+	for (size_t i = 0; i < n_all(nodes); i++)
+		if (nodes->may[i])
+			nodes->may[i] = nodes->count[units->unit[i]]-- > 0;
+}
+
+int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int n,
+               struct nodes_allowed allowed, struct cpl_error *err)
+{
+	bool spare = allowed.spare;
+	int *least = bound && !allowed.segment
+	                   ? &nodes->least[bound - nodes->bounds->bound][spare]
 	                   : NULL;
 	int rc;
 
@@ -118,6 +136,8 @@ int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int 
 	memcpy(nodes->may, nodes->free, n_all(nodes));
 	for (size_t i = 0; i < n_all(nodes) && spare; i++)
 		nodes->may[i] &= !nodes->kept[i];
+	if (allowed.segment)
+		leave_over(nodes, allowed.segment);
 	bound_narrow(nodes->bounds, bound, nodes->may, nodes->count);
 	rc = bound_find(nodes->bounds, bound, nodes->may, NULL, n, nodes->found,
 	                err);

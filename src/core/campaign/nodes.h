@@ -36,11 +36,17 @@ int nodes_take(struct campaign_nodes *nodes, const struct job_bound *bound,
 int nodes_give(struct campaign_nodes *nodes, const struct job_bound *bound,
                const int *node, int n, bool loud);
 
-/* This finds out whether a job may have n of the free nodes, with `spare` besides
- * those that are kept. It returns 1 or 0, or -1 with err when memory is out. As
- * bound_find, and O(nodes) where it is known from a smaller job. */
+/* Which of the free nodes a job may have. */
+struct nodes_allowed {
+	bool spare;  /* those besides the ones that are kept */
+	int segment; /* those that segments of so many nodes leave of a unit; or 0 */
+};
+
+/* This finds out whether a job may have n of the free nodes. It returns 1 or 0, or -1
+ * with err when memory is out. As bound_find, and O(nodes) where it is known from a
+ * smaller job. */
 int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int n,
-               bool spare, struct cpl_error *err);
+               struct nodes_allowed allowed, struct cpl_error *err);
 
 /* These find out whether there would be n nodes for a job, if others ended: begin,
  * add each of these, end. If there are they are kept, the fewest possible of those

@@ -55,3 +55,10 @@ const struct campaign_policy campaign_policy_blind = {
         .place = cpl_stock_flat,
         .blind = true,
 };
+const struct campaign_policy campaign_policy_leftovers = {
+        .name = "leftovers",
+        .summary = "tree, jobs without segments pass others only on nodes that "
+                   "no segment can have",
+        .place = tree,
+        .leftovers = true,
+};

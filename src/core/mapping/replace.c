@@ -53,6 +53,19 @@ static void look(struct replacing *r, struct cpl_metrics *metrics,
 	*hop_bytes = r->moves.hop_bytes + r->moves.more_hop_bytes;
 }
 
+static bool may_have(struct replacing *r, int host, int node)
+{
+	int before = r->node[host];
+	bool may;
+
+	if (!r->how->may_have)
+		return true;
+	r->node[host] = node;
+	may = r->how->may_have(r->how->arg, r->node);
+	r->node[host] = before;
+	return may;
+}
+
 static int replace(struct replacing *r, int host, struct cpl_error *err)
 {
 	const struct cpl_replacing *how = r->how;
@@ -67,7 +80,8 @@ static int replace(struct replacing *r, int host, struct cpl_error *err)
 	for (int i = 0; i < net->n_nodes; i++) {
 		int station = cpl_network_station(net, i);
 
-		if (!how->free[i] || r->taken[i] || r->seen[station])
+		if (!how->free[i] || r->taken[i] || r->seen[station] ||
+		    !may_have(r, host, i))
 			continue;
 		r->seen[station] = true;
 		cpl_moves_put(&r->moves, host, i);

@@ -70,6 +70,18 @@ void cpl_bounds_free(struct cpl_bounds *bounds);
 int cpl_bounds_fit(const struct cpl_placement_request *req, int *out,
                    struct cpl_error *err);
 
+/* Are these n nodes, each of them once, within the bounds (but for the wish)? Where a
+ * segment may lie in several units, these are taken from the fullest on, and what
+ * holds in another way only is not seen. count[] has room for the units.
+ * O(n + segments * units * most). */
+bool cpl_bounds_hold(const struct cpl_bounds *bounds, const int *node, int n,
+                     int *count);
+
+/* Takes a segment of n nodes out of the units that have most of count[] left, in the
+ * domain of the first of these, as many as may hold it; false: they do not.
+ * O(units * most). */
+bool cpl_bounds_take(const struct cpl_bounds *bounds, int *count, int n);
+
 /* Exchange nodes of out[], a set within the bounds, for others of its units, so that
  * it keeps the wish. Nodes of a domain stand in a row then, those of the set in their
  * order and before others. As cpl_bounds_fit; 0 also where there is no wish. A set

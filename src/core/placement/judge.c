@@ -72,7 +72,7 @@ int cpl_decide_blocks(const struct cpl_decide_request *req,
 	return rc;
 }
 
-static int open_times(struct judge *j, struct cpl_error *err)
+int cpl_judge_open_times(struct judge *j, struct cpl_error *err)
 {
 	const struct cpl_decide_request *req = j->req;
 
@@ -170,7 +170,7 @@ static int begin(struct judge *j, struct cpl_error *err)
 	    cpl_whole_units_open(&j->units, req->place.net, req->place.free,
 	                         &req->wish.keep, err))
 		return -1;
-	return open_times(j, err) || cpl_judge_begin_work(j, err) ||
+	return cpl_judge_open_times(j, err) || cpl_judge_begin_work(j, err) ||
 	                       cpl_quick_open(&j->quick, &j->map, j->reach,
 	                                      list_reach(j), req->all_metrics,
 	                                      !cpl_judge_is_quick(j), err)

@@ -64,6 +64,12 @@ static inline bool cpl_judge_of_whole(const struct judge *j)
 	return cpl_objective_of_whole(j->req->wish.objective);
 }
 
+/* judge.c */
+
+/* With phases, what seconds are told by; times and own_space are to be freed. 0, or -1
+ * with err. */
+int cpl_judge_open_times(struct judge *j, struct cpl_error *err);
+
 /* judge_compare.c */
 
 /* Has the budget run out? The decision is cut short then. */

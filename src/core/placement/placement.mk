@@ -4,7 +4,7 @@ site_sources += src/core/placement/decide.h src/core/placement/placement.h \
 	src/core/placement/judge_compare.c src/core/placement/judge_each.c src/core/placement/judge_work.c src/core/placement/judge_internal.h src/core/placement/judge_map.c \
 	src/core/placement/judge_order.c src/core/placement/judge_search.c src/core/placement/judge_stated.c
 
-site_sources += src/core/placement/bounds.h src/core/placement/bounds.c src/core/placement/bounds_fit.c src/core/placement/bounds_wish.c
+site_sources += src/core/placement/bounds.h src/core/placement/bounds.c src/core/placement/bounds_fit.c src/core/placement/bounds_hold.c src/core/placement/bounds_wish.c
 site_sources += src/core/placement/unit_sets.h src/core/placement/unit_sets.c \
 	src/core/placement/cut.h src/core/placement/cut.c \
 	src/core/placement/wish.h src/core/placement/wish.c \
