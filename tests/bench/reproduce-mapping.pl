@@ -182,6 +182,8 @@ and the hops by message size of Tables B.9 and B.11.
 
 END
 	print <<'END';
+![Hops of a message, and the thesis' as marks](mapping-sharunov.svg)
+
 ### Claims (S1 to S24)
 
 Numbers are those of the list that the issues go by. What a test asserts fails where it
