@@ -5,6 +5,7 @@
 #define CPL_CMD_CABLING_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "measured/cabling.h"
 
@@ -17,8 +18,8 @@ struct cabling_view {
 
 /* Is anything not as the file has it? */
 bool cabling_differs(const struct cabling_view *view);
-/* Lines, the first behind "cabling  ". */
-void cabling_print(const struct cabling_view *view);
+/* Lines, the first behind "cabling  ". Errors show at the stream. */
+void cabling_print(const struct cabling_view *view, FILE *out);
 /* An object; NULL: memory. */
 json_t *cabling_json(const struct cabling_view *view);
 

@@ -643,6 +643,10 @@ tests_unit_test_simulate_SOURCES = tests/unit/test_simulate.c tests/unit/simulat
 tests_unit_test_simulate_CFLAGS = $(unit_cflags)
 tests_unit_test_simulate_LDADD = $(unit_ldadd) -lm
 
+unit_tests += tests/unit/test_backlog
+tests_unit_test_backlog_SOURCES = tests/unit/test_backlog.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
+tests_unit_test_backlog_CFLAGS = $(unit_cflags)
+tests_unit_test_backlog_LDADD = $(unit_ldadd) -lm
 unit_tests += tests/unit/test_progressive
 tests_unit_test_progressive_SOURCES = tests/unit/test_progressive.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
 tests_unit_test_progressive_CFLAGS = $(unit_cflags)

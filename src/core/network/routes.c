@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/file.h"
 #include "base/lines.h"
 #include "network/type.h"
@@ -68,16 +69,10 @@ static int find_link(const struct route_reader *r, int from, int to, int k)
 	const struct cpl_network *net = r->net;
 	int64_t low = 0, high = net->n_links;
 
-	while (low < high) {
-		int64_t middle = (low + high) / 2;
-		int link = r->by_ends[middle];
-
-		if (net->link_from[link] < from ||
-		    (net->link_from[link] == from && net->link_to[link] < to))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle,
+	           net->link_from[r->by_ends[middle]] < from ||
+	                   (net->link_from[r->by_ends[middle]] == from &&
+	                    net->link_to[r->by_ends[middle]] < to));
 	if (k >= net->n_links - low)
 		return -1;
 	low = r->by_ends[low + k];
