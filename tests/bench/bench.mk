@@ -66,6 +66,9 @@ EXTRA_DIST += tests/bench/bench-applications tests/bench/bench-pet tests/bench/p
 	tests/bench/halo_job.c tests/bench/reproduce-clustering
 EXTRA_DIST += tests/bench/reproduce-damselfly tests/bench/reproduce-damselfly.pl
 EXTRA_DIST += doc/reproduction
+# perl tests/bench/reproduction-index doc/reproduction >README.md there, and its figures:
+# perl tests/bench/plot-tables doc/reproduction
+EXTRA_DIST += tests/bench/reproduction-index tests/bench/plot-tables
 
 # Where SimGrid and a C++ compiler are: make tests/bench/simgrid_check, then
 # tests/bench/simgrid-check tests/bench/simgrid_check >doc/reproduction/simgrid.md
@@ -124,6 +127,7 @@ CLEANFILES += tests/bench/bench_scaling
 # tests/bench/reproduce-mapping ./commplace WORK >doc/reproduction/mapping.md
 EXTRA_DIST += tests/bench/reproduce-campaign
 EXTRA_DIST += tests/bench/reproduce-studies
+EXTRA_DIST += tests/bench/reproduce-metrics tests/bench/reproduce-metrics.pl
 EXTRA_DIST += tests/bench/bench-record tests/bench/record_rate.c tests/bench/cpu_time.h
 EXTRA_DIST += tests/bench/reproduce-allocations tests/bench/reproduce-mapping tests/bench/reproduce-mapping.pl
 # tests/bench/bench_binding [-p RANKS] dense | nas | plan

@@ -2,7 +2,7 @@
 EXTRA_DIST += tests/golden/links.t tests/golden/links-collectives.t tests/golden/links-damselfly.t tests/golden/traffic.t tests/golden/links
 EXTRA_DIST += tests/golden/explain.t tests/golden/status.t tests/golden/explain tests/golden/replay.t
 EXTRA_DIST += tests/golden/site.t tests/golden/site
-EXTRA_DIST += tests/golden/html.t tests/golden/five-minutes.t
+EXTRA_DIST += tests/golden/html.t tests/golden/five-minutes.t tests/golden/reproduction.t
 EXTRA_DIST += tests/golden/compare.t tests/golden/compare
 EXTRA_DIST += tests/golden/import
 EXTRA_DIST += tests/golden/mapping.t tests/golden/mapping
