@@ -4,8 +4,7 @@
  * in the table of main.c. Exit 0 success, 1 refused input or failed work (one
  * line on stderr), 2 wrong usage.
  */
-#ifndef CPL_CMD_CMD_H
-#define CPL_CMD_CMD_H
+#pragma once
 
 #include <getopt.h>
 #include <jansson.h>
@@ -165,5 +164,3 @@ char *cmd_printable(const char *text, char *buffer, size_t size);
 /* Such text, cut at CPL_ERROR_MAX, as a field of a table and the comma after it: its
  * own commas and ends of lines would be others' fields. */
 void cmd_write_field(FILE *out, const char *text);
-
-#endif

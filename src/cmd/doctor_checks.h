@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What `commplace doctor` finds of an installation. */
-#ifndef CPL_CMD_DOCTOR_CHECKS_H
-#define CPL_CMD_DOCTOR_CHECKS_H
+#pragma once
 
 #include "config.h"
 
@@ -35,5 +34,3 @@ struct doctor {
  * before it is left out. *d is {0}; site_check_release(&d->site) afterwards.
  */
 void doctor_look(struct doctor *d);
-
-#endif

@@ -2,8 +2,7 @@
 /* This keeps the events of this process, and writes two files: the one in which
  * rank 0 gathers the events of all (COMMPLACE_RECORD_EVENTS), and the part of a
  * rank that ended without MPI_Finalize (COMMPLACE_RECORD_PARTS). */
-#ifndef CPL_RECORD_EVENTS_FILE_H
-#define CPL_RECORD_EVENTS_FILE_H
+#pragma once
 
 #include <mpi.h>
 
@@ -32,5 +31,3 @@ void rec_rank_file_prepare(const char *path, int rank,
 int rec_rank_file_write(int ended);
 /* The run ended well, so nothing is to be written any more. */
 void rec_rank_file_cancel(void);
-
-#endif

@@ -3,8 +3,7 @@
  * What the benchmarks of time have in common: three machines of some 500 nodes,
  * six patterns of 2^k ranks (k from 5 on), and how a run of jobs is simulated.
  */
-#ifndef CPL_BENCH_TIME_CASES_H
-#define CPL_BENCH_TIME_CASES_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -183,5 +182,3 @@ static inline struct cpl_sim_options options_of(const struct cpl_network *net,
 		        strlen(network[k].adaptive), NULL, NULL);
 	return o;
 }
-
-#endif

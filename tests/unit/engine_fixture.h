@@ -4,8 +4,7 @@
  * profiles, an engine on them, and jobs that are decided on and begin. A program
  * is of one subject.
  */
-#ifndef CPL_TESTS_ENGINE_FIXTURE_H
-#define CPL_TESTS_ENGINE_FIXTURE_H
+#pragma once
 
 #include "commplace-config.h"
 #include <ftw.h>
@@ -243,5 +242,3 @@ static inline bool has_layout(int64_t id)
 	job = engine_running_find(&engine->ledger, id);
 	return job && job->has_layout;
 }
-
-#endif

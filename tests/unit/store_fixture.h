@@ -4,8 +4,7 @@
  * profiles, and questions. Files whose paths OWN_OPEN takes hang while hang is
  * set.
  */
-#ifndef CPL_TESTS_STORE_FIXTURE_H
-#define CPL_TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include "commplace-config.h"
 #include <ftw.h>
@@ -120,5 +119,3 @@ static inline void expect(const char *name, int ranks, enum cpl_found found,
 		fail_msg("%s: %d, %s", name, a.found, a.err.text);
 	cpl_profile_drop(a.profile);
 }
-
-#endif

@@ -6,12 +6,10 @@
  * in golden/networks.t; lines in test_import_network; linking in record/run.t; packed
  * in test_door test_launch; random in test_partition test_traffic; socket in test_door
  * test_tree; team in test_parallel. */
-#ifndef CPL_BASE_ERROR_H
-#define CPL_BASE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 #define CPL_ERROR_MAX 512
 
@@ -37,5 +35,3 @@ int cpl_fail_memory(struct cpl_error *err);
 /* Was memory out, whatever prefix was put in front? Quoted text cannot feign
  * it: no message ends in a quotation. */
 bool cpl_error_is_memory(const struct cpl_error *err);
-
-#endif

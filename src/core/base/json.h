@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading JSON with messages that name file and field, and writing it. */
-#ifndef CPL_BASE_JSON_H
-#define CPL_BASE_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err);
 /* Its text by cpl_file_write_atomic. 0, or -1 with err. */
 int cpl_json_write_atomic(const json_t *root, const char *path, int mode,
 			  struct cpl_error *err);
-
-#endif

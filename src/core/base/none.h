@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The word for "none of these", in the place of a name, in files and options. */
-#ifndef CPL_BASE_NONE_H
-#define CPL_BASE_NONE_H
+#pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <strings.h>
 
 #define CPL_NONE "none"
@@ -14,5 +12,3 @@ static inline bool cpl_is_none(const char *word)
 {
 	return !word || !strcasecmp(word, CPL_NONE);
 }
-
-#endif

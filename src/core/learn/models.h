@@ -8,8 +8,7 @@
  *
  * One rename changes what is in use. Installers wait for each other.
  */
-#ifndef CPL_LEARN_MODELS_H
-#define CPL_LEARN_MODELS_H
+#pragma once
 
 #include "learn/model.h"
 #include "signature/install.h"
@@ -37,5 +36,3 @@ int cpl_models_roll_back(const char *dir, const char *name, int version,
  * It returns how many, or -1 with err. It reads them to compare. */
 int cpl_models_versions(const char *dir, const char *name,
                         struct cpl_version **version, struct cpl_error *err);
-
-#endif

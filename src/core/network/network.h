@@ -10,8 +10,7 @@
  * accelerators in test_accelerators; export in golden/networks.t;
  * stations in test_ports; against in golden/against.t; cost in
  * golden/networks.t. */
-#ifndef CPL_NETWORK_NETWORK_H
-#define CPL_NETWORK_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -429,5 +428,3 @@ static inline int cpl_level_unit(const struct cpl_level *level, int router)
 /* Coordinates of a router with nodes into at[CPL_NETWORK_MAX_DIMS]: how many.
  * The type's, the product's, or its unit in each level from the coarsest. */
 int cpl_network_coordinates(const struct cpl_network *net, int router, int *at);
-
-#endif

@@ -16,8 +16,7 @@
  * (routing/adaptive/adaptive.h); then those of progressive-adaptive, likewise
  * (routing/progressive/progressive.h).
  */
-#ifndef CPL_TRAFFIC_WORKLOAD_H
-#define CPL_TRAFFIC_WORKLOAD_H
+#pragma once
 
 #include "graph/comm.h"
 #include "routing/routing.h"
@@ -106,5 +105,3 @@ int cpl_workload_evaluate(struct cpl_workload *w, const struct cpl_job *job,
                           const struct cpl_load *background,
                           struct cpl_metrics *metrics,
                           struct cpl_job_sums *sums, struct cpl_error *err);
-
-#endif

@@ -13,8 +13,7 @@
  * Collectives are stored as the messages of the recorder's algorithms (trees-1);
  * the n-th collective event on a communicator is the same one on all its members.
  */
-#ifndef CPL_SIGNATURE_PHASES_EVENTS_H
-#define CPL_SIGNATURE_PHASES_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ struct cpl_run_events *cpl_run_events_read(const char *const *path, int n,
 struct cpl_run_events *cpl_run_events_parse(const void *data, size_t length,
                                     const char *name, struct cpl_error *err);
 void cpl_run_events_free(struct cpl_run_events *events);
-
-#endif
