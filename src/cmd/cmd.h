@@ -7,7 +7,6 @@
 #pragma once
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hostlist.h"
+#include "base/json.h"
 #include "network/network.h"
 #include "signature/signature.h"
 
@@ -73,6 +73,8 @@ int cmd_files_close(struct cmd_file *file, int n, int rc,
  * 17 significant digits, text by cpl_printable_json. Takes the reference. Returns an exit code.
  */
 int cmd_print_json(const struct cmd *self, json_t *root);
+/* The same of what json_pack makes of these. */
+int cmd_print_pack(const struct cmd *self, const char *format, ...);
 
 /*
  * Aligned tables on stdout: columns are as wide as their widest cell. align is

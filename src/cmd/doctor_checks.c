@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,7 +14,6 @@
 #include "network_against.h"
 #include "site/counters.h"
 #include "site_files.h"
-#include "slurm_shell.h"
 #include "status.h"
 
 #define SELECT "select/cons_tres_commplace"

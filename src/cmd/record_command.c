@@ -3,10 +3,8 @@
 #include "record_command.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -221,13 +221,11 @@ static int print_json(const struct cmd *self, const struct replays *all)
 			                    json_string(one->why.text));
 		json_array_append_new(records, item);
 	}
-	return cmd_print_json(
-	        self, json_pack("{s:i, s:i, s:i, s:i, s:o}", "equal",
-	                        all->count[EQUAL], "different",
-	                        all->count[DIFFERENT], "not_repeatable",
-	                        all->count[NOT_REPEATABLE], "none",
-	                        all->count[NOTHING_DECIDED], "records",
-	                        records));
+	return cmd_print_pack(self, "{s:i, s:i, s:i, s:i, s:o}", "equal",
+	                      all->count[EQUAL], "different",
+	                      all->count[DIFFERENT], "not_repeatable",
+	                      all->count[NOT_REPEATABLE], "none",
+	                      all->count[NOTHING_DECIDED], "records", records);
 }
 
 static int print_table(const struct replays *all)

@@ -3,7 +3,6 @@
 #include "status.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "explain.h"

@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,28 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 		return wrong_type(key, value, "true or false", err);
 	*out = json_is_true(value);
 	return 1;
+}
+
+int cpl_json_append(json_t *array, const char *format, ...)
+{
+	va_list ap;
+	json_t *value;
+
+	va_start(ap, format);
+	value = json_vpack_ex(NULL, 0, format, ap);
+	va_end(ap);
+	return json_array_append_new(array, value);
+}
+
+int cpl_json_update(json_t *object, const char *format, ...)
+{
+	va_list ap;
+	json_t *pairs;
+
+	va_start(ap, format);
+	pairs = json_vpack_ex(NULL, 0, format, ap);
+	va_end(ap);
+	return json_object_update_new(object, pairs);
 }
 
 json_t *cpl_json_ints(const int *value, int n)

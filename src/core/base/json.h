@@ -44,6 +44,11 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 int cpl_json_take_int(const json_t *object, const char *key, int low, int high,
 		      int *value, struct cpl_error *err);
 
+/* json_pack's value behind an array's others, or its object's pairs into an object.
+ * 0, or -1 where memory is out, or either of them is NULL. */
+int cpl_json_append(json_t *array, const char *format, ...);
+int cpl_json_update(json_t *object, const char *format, ...);
+
 /* Numbers as an array, NULL when memory is out. O(n). */
 json_t *cpl_json_ints(const int *value, int n);
 

@@ -6,7 +6,6 @@
 
 #include "graph/arena.h"
 #include "mapping/mapping_internal.h"
-#include "mapping/clusters.h"
 #include "traffic/workload.h"
 
 /* This is as many as a signature may have ranks. */

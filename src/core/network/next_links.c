@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of next links by a search from each router with nodes. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "network/type.h"
 
