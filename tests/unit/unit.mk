@@ -3,6 +3,7 @@
 unit_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 unit_ldadd = libcore.la $(CMOCKA_LIBS)
 unit_tests =
+EXTRA_DIST += tests/unit/unit.h
 
 unit_tests += tests/unit/test_base
 tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/number.h
