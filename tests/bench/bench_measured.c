@@ -15,10 +15,7 @@
 #include "busy_machine.h"
 #include "judged_job.h"
 #include "measured/measured.h"
-#include "mapping/quick.h"
-#include "placement/decide.h"
 
-#define MOST_NODES 64
 #define NOW 1e9
 
 enum view { FULL, MEASURED, WITHOUT, STOCK, VIEWS };

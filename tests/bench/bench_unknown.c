@@ -26,11 +26,7 @@
  */
 #include "busy_machine.h"
 #include "judged_job.h"
-#include "mapping/quick.h"
 #include "measured/unknown.h"
-#include "placement/decide.h"
-
-#define MOST_NODES 64
 
 enum view { FULL, MEASURED, LINKS, NICS, UNIFORM, OFF, STOCK, VIEWS };
 

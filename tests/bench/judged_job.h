@@ -7,6 +7,8 @@
 #include "placement/decide.h"
 #include "traffic/workload.h"
 
+#define MOST_NODES 64 /* of the job */
+
 struct job {
 	const struct cpl_signature *sig;
 	const struct cpl_comm *comm;
