@@ -53,10 +53,9 @@ static char *show_topology(const char *name, size_t *length, int *status,
 	if (!name)
 		return slurm_shell(SHOW_TOPOLOGY, length, status, err);
 	/* It goes through a shell. */
-	if (strspn(name, NAME_LETTERS) != strlen(name) || strlen(name) > 100) {
-		cpl_fail(err, "'%.60s' is not the name of a topology", name);
-		return NULL;
-	}
+	if (strspn(name, NAME_LETTERS) != strlen(name) || strlen(name) > 100)
+		return cpl_fail_null(
+		        err, "'%.60s' is not the name of a topology", name);
 	snprintf(command, sizeof(command), SHOW_TOPOLOGY " %s", name);
 	return slurm_shell(command, length, status, err);
 }

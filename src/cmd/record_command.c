@@ -62,10 +62,8 @@ char **record_command(char *const *command, const char *const *passed,
 	for (; command[n]; n++)
 		parts += !strcmp(command[n], ":");
 	out = malloc(sizeof(*out) * (n + 1 + parts * 2 * (size_t)n_passed));
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		out[to++] = command[i];
 		at_start = !i || !strcmp(command[i], ":");

@@ -54,10 +54,8 @@ static struct replayed *next(struct replays *all, struct cpl_error *err)
 		void *more =
 		        realloc(all->one, (size_t)room * sizeof(*all->one));
 
-		if (!more) {
-			cpl_fail_memory(err);
-			return NULL;
-		}
+		if (!more)
+			return cpl_fail_null_memory(err);
 		all->one = more;
 		all->room = room;
 	}

@@ -247,10 +247,9 @@ static struct cpl_signature *import_files(const struct signature_options *o,
 #ifdef HAVE_OTF2
 	if (!strcmp(o->format, "otf2") && n == 1)
 		return cpl_otf2_matrix(file[0], name, o->application, err);
-	if (!strcmp(o->format, "otf2")) {
-		cpl_fail(err, "format otf2 is of one file, not of %d", n);
-		return NULL;
-	}
+	if (!strcmp(o->format, "otf2"))
+		return cpl_fail_null(
+		        err, "format otf2 is of one file, not of %d", n);
 #endif
 	/* The library does not know these importers. */
 	if (strcmp(o->format, "otf2") &&

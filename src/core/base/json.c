@@ -22,10 +22,9 @@ json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 	json_error_t je;
 	json_t *root;
 
-	if (length == 0) {
-		cpl_fail(err, "%s: is empty; a JSON object is needed", name);
-		return NULL;
-	}
+	if (length == 0)
+		return cpl_fail_null(
+		        err, "%s: is empty; a JSON object is needed", name);
 	root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &je);
 	/* Where memory is out, jansson may have no message. */
 	if (!root &&
@@ -232,10 +231,8 @@ char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err)
 {
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 
-	if (!text) {
-		cpl_fail(err, "cannot be written as JSON");
-		return NULL;
-	}
+	if (!text)
+		return cpl_fail_null(err, "cannot be written as JSON");
 	/* The terminator's place holds the newline; the length is known. */
 	*length = strlen(text) + 1;
 	text[*length - 1] = '\n';
