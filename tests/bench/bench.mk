@@ -202,12 +202,12 @@ tests_bench_time_placements_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_placements
 # tests/bench/bench_measured CASES [NOISE]
 EXTRA_PROGRAMS += tests/bench/bench_measured
-tests_bench_bench_measured_SOURCES = tests/bench/bench_measured.c tests/bench/busy_machine.h tests/bench/judged_job.h tests/bench/time_cases.h
+tests_bench_bench_measured_SOURCES = tests/bench/bench_measured.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_bench_measured_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_measured
 # tests/bench/bench_unknown MOMENTS [NOISE]
 EXTRA_PROGRAMS += tests/bench/bench_unknown
-tests_bench_bench_unknown_SOURCES = tests/bench/bench_unknown.c tests/bench/busy_machine.h tests/bench/judged_job.h tests/bench/time_cases.h
+tests_bench_bench_unknown_SOURCES = tests/bench/bench_unknown.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_bench_unknown_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_unknown
 # tests/bench/bench_simulate packet NETWORK - RANKS MESSAGES BYTES; see its head
