@@ -48,6 +48,24 @@ $(completions): src/cmd/help/read.awk src/cmd/help/complete.awk $(help_texts)
 	$(AWK) -v shell=$${shell#completions/} -f src/cmd/help/read.awk \
 		-f src/cmd/help/complete.awk $(help_texts) >$(abs_builddir)/$@.new
 	$(AM_V_at)mv $@.new $@
+# Those of sbatch's, salloc's and srun's options that the SPANK plugin adds.
+submit_bash = completions/submit/bash/commplace
+submit_zsh = completions/submit/zsh/_commplace-submit
+submit_fish = completions/submit/fish/commplace.fish
+submitbashdir = $(sysconfdir)/bash_completion.d
+submitfishdir = $(datadir)/fish/vendor_conf.d
+nodist_submitbash_DATA = $(submit_bash)
+nodist_zsh_DATA += $(submit_zsh)
+nodist_submitfish_DATA = $(submit_fish)
+submit_completions = $(submit_bash) $(submit_zsh) $(submit_fish)
+submit_options = $(srcdir)/src/plugins/spank/spank_commplace.c
+$(submit_completions): src/cmd/help/submit.awk $(submit_options)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && \
+	$(AWK) -v shell=$${shell#completions/submit/} \
+		-f $(srcdir)/src/cmd/help/submit.awk $(submit_options) >$@.new
+	$(AM_V_at)mv $@.new $@
+CLEANFILES += $(submit_completions)
+EXTRA_DIST += src/cmd/help/submit.awk
 # Which release brought an option, or a key of commplace.conf.
 doc_DATA = doc/options-in-versions
 doc/options-in-versions: src/cmd/help/read.awk src/cmd/help/versions.awk $(help_texts) $(read_keys)
@@ -58,7 +76,8 @@ doc/options-in-versions: src/cmd/help/read.awk src/cmd/help/versions.awk $(help_
 	$(AM_V_at)mv $@.new $@
 CLEANFILES += $(completions) doc/options-in-versions
 EXTRA_DIST += src/cmd/help/complete.awk src/cmd/help/versions.awk
-dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/offline.md \
+dist_doc_DATA = README.md NEWS doc/users-guide.md doc/admin-guide.md doc/five-minutes.md doc/five-minutes-row.svg \
+	doc/five-minutes-chosen.svg doc/offline.md \
 	doc/glossary.md doc/peers.md doc/architecture.md doc/library.md doc/python.md \
 	doc/tours.md doc/adding-a-slurm-series.md doc/faults.md \
 	doc/symbols-in-versions

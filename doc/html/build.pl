@@ -40,10 +40,11 @@ sub run {
 }
 
 # Where a page of the source is on the site.
-my %page = ('README.md' => 'index.html', 'contrib/exporters/README.md' => 'exporters.html');
+my %page = ('doc/five-minutes.md' => 'index.html', 'README.md' => 'readme.html',
+	'contrib/exporters/README.md' => 'exporters.html');
 my @guides = map { substr $_, length "$source/" } glob("$source/doc/*.md"),
 	glob("$source/doc/reproduction/*.md");
-$page{$_} = s{^doc/}{}r =~ s{md$}{html}r for @guides;
+$page{$_} //= s{^doc/}{}r =~ s{md$}{html}r for @guides;
 my %manual = map { basename($_) => 'man/' . basename($_) . '.html' } @man;
 
 # As the links between the guides have them.
@@ -123,7 +124,8 @@ my @found; # of the search
 sub finish {
 	my ($file, $title, $body, $group) = @_;
 	my $up = up($file);
-	my $plain = $body =~ s/<[^>]*>/ /gr =~ s/\s+/ /gr;
+	my $plain = $body =~ s/<[^>]*>/ /gr =~ s/&quot;/"/gr =~ s/&lt;/</gr =~ s/&gt;/>/gr
+		=~ s/&(?:#39|rsquo|lsquo);/'/gr =~ s/&amp;/&/gr =~ s/\s+/ /gr;
 	push @found, [$file, $title, $plain, $group];
 	spit("$out/$file", <<END);
 <!DOCTYPE html>
@@ -131,6 +133,7 @@ sub finish {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title><link rel="stylesheet" href="${up}style.css"></head>
 <body><header><a href="${up}index.html">commplace</a>
+<a href="${up}readme.html">about</a>
 <a href="${up}users-guide.html">users</a> <a href="${up}admin-guide.html">admins</a>
 <a href="${up}contents.html">contents</a>
 <form action="${up}search.html"><input name="q" type="search" aria-label="search"
@@ -167,6 +170,10 @@ for my $file (sort keys %page) {
 	} else {
 		$html = link_words($html, $up);
 	}
+	$html =~ s{<code>((?:doc/)?[\w-]+\.md)</code>}{
+		my $to = $page{$1} || $page{"doc/$1"};
+		$to ? "<a href=\"$up$to\"><code>$1</code></a>" : "<code>$1</code>"
+	}ge;
 	finish($page{$file}, $title, in_text($html, sub { link_manuals($_[0], $up) }),
 		$file =~ /reproduction/ ? 'Reproduction' : 'Guides');
 }
@@ -174,6 +181,8 @@ for my $file (@man) {
 	my $name = basename($file);
 	my $html = run('mandoc', '-T', 'html', '-O', 'fragment', $file);
 	my ($title) = $name =~ s/\.(\d)$/($1)/r;
+	# Its lines end by themselves in there.
+	$html =~ s{(<pre>.*?</pre>)}{$1 =~ s,<br/>\n?,,gr}gse;
 	finish("man/$name.html", $title, link_manuals($html, '../'), 'Manual pages');
 }
 

@@ -124,6 +124,6 @@ int benefit_write_html(const struct benefit_report *r, FILE *out,
 		if (html_table(out, table, err))
 			return -1;
 	}
-	html_end(out);
+	html_end(out, HTML_MEASURED);
 	return 0;
 }

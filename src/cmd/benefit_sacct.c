@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "benefit/jobs.h"
 #include "benefit/notes.h"
 #include "slurm_shell.h"
@@ -188,6 +189,89 @@ int sacct_parse(struct sacct *out, char *text, const char *name,
 	return 0;
 }
 
+/* A number, as Slurms up to 22.05 have it, or {"set": true, "number": 17}. */
+static long long number_in(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (json_is_object(value))
+		value = json_object_get(value, "number");
+	return (long long)json_integer_value(value);
+}
+
+/* A word, or the first of those in an array. */
+static const char *word_in(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+	const char *text;
+
+	if (json_is_array(value))
+		value = json_array_get(value, 0);
+	text = json_string_value(value);
+	return text ? text : "";
+}
+
+static long long energy_in(const json_t *job)
+{
+	const json_t *list = json_object_get(json_object_get(job, "tres"),
+	                                     "allocated");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (!strcmp(word_in(json_array_get(list, i), "type"), "energy"))
+			return number_in(json_array_get(list, i), "count");
+	return 0;
+}
+
+/* A job of slurmdbd's or of slurmctld's, which knows no elapsed time, as a line. */
+static void write_job(const json_t *job, FILE *out)
+{
+	const json_t *times = json_object_get(job, "time");
+	const json_t *comment = json_object_get(job, "comment");
+	const char *text = comment && json_is_object(comment)
+	                           ? word_in(comment, "job")
+	                           : word_in(job, "comment");
+
+	fprintf(out, "%lld|%s|%lld|%lld|", number_in(job, "job_id"),
+	        times ? word_in(json_object_get(job, "state"), "current")
+	              : word_in(job, "job_state"),
+	        times ? number_in(times, "elapsed")
+	              : number_in(job, "end_time") -
+	                        number_in(job, "start_time"),
+	        energy_in(job));
+	for (; *text; text++)
+		fputc(*text == '\n' ? ' ' : *text, out);
+	fputc('\n', out);
+}
+
+/* Lines of sacct in place of JSON, which is freed. NULL with err. */
+static char *from_json(char *text, size_t length, const char *name,
+                       struct cpl_error *err)
+{
+	json_t *root = cpl_json_parse(text, length, name, err);
+	const json_t *jobs = json_object_get(root, "jobs");
+	char *lines = NULL;
+	FILE *out = NULL;
+
+	free(text);
+	if (root && !json_is_array(jobs))
+		cpl_fail(err, "%s: has no array \"jobs\"", name);
+	else if (root && !(out = open_memstream(&lines, &length)))
+		cpl_fail_memory(err);
+	if (out) {
+		fputs("JobIDRaw|State|ElapsedRaw|ConsumedEnergyRaw|Comment\n",
+		      out);
+		for (size_t i = 0; i < json_array_size(jobs); i++)
+			write_job(json_array_get(jobs, i), out);
+		if (ferror(out) | fclose(out)) {
+			cpl_fail_memory(err);
+			free(lines);
+			lines = NULL;
+		}
+	}
+	json_decref(root);
+	return lines;
+}
+
 int sacct_load(struct sacct *out, const char *path,
                const struct sacct_keys *keys, struct cpl_error *err)
 {
@@ -195,6 +279,8 @@ int sacct_load(struct sacct *out, const char *path,
 	char *text = cpl_file_read(path, MAX_BYTES, &length, err);
 
 	*out = (struct sacct){0};
+	if (text && text[strspn(text, " \t\r\n")] == '{')
+		text = from_json(text, length, path, err);
 	return text ? sacct_parse(out, text, path, "|", keys, err) : -1;
 }
 

@@ -35,7 +35,8 @@ struct sacct {
  * What `sacct -P` prints: a head of columns, "|" between them. JobIDRaw or JobID,
  * State, and ElapsedRaw or Elapsed are needed; ConsumedEnergyRaw may be there, and
  * Comment, in which a job reports KEY=NUMBER. Lines of steps, and those that have
- * not all of the columns needed, are left out. 0, or -1 with err; sacct_free it in
+ * not all of the columns needed, are left out. Or what slurmrestd, or sacct --json,
+ * answers for jobs. 0, or -1 with err; sacct_free it in
  * either case. O(bytes * log(jobs)).
  */
 int sacct_load(struct sacct *out, const char *path,

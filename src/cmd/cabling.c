@@ -51,31 +51,31 @@ bool cabling_differs(const struct cabling_view *view)
 	return view->measured->n_odds || cpl_cabling_differs(view->cabling);
 }
 
-static void print_odds(const struct cpl_measured *m)
+static void print_odds(const struct cpl_measured *m, FILE *out)
 {
 	for (int i = 0; i < m->n_odds; i++) {
 		const struct cpl_measured_odd *o = &m->odd[i];
 
-		printf("         %s - %s: ", *o->from ? o->from : "?",
+		fprintf(out, "         %s - %s: ", *o->from ? o->from : "?",
 		       *o->to ? o->to : "?");
 		if (o->cables)
-			printf("%d cables were counted, the file has %d\n",
+			fprintf(out, "%d cables were counted, the file has %d\n",
 			       o->counted, o->cables);
 		else
-			printf("counted, but not in the file\n");
+			fprintf(out, "counted, but not in the file\n");
 	}
 	if (m->n_odds == CPL_MEASURED_ODDS)
-		printf("         and so on\n");
+		fprintf(out, "         and so on\n");
 }
 
-static void print_routers(const struct cabling_view *view)
+static void print_routers(const struct cabling_view *view, FILE *out)
 {
 	const struct cpl_cabling *c = view->cabling;
 
 	for (int i = 0; i < c->n_swaps; i++) {
 		const int64_t *link = c->swap[i].link;
 
-		printf("         %s - %s and %s - %s %s exchanged\n",
+		fprintf(out, "         %s - %s and %s - %s %s exchanged\n",
 		       END_NAME(view->net, link[0], false),
 		       END_NAME(view->net, link[0], true),
 		       END_NAME(view->net, link[1], false),
@@ -83,59 +83,59 @@ static void print_routers(const struct cabling_view *view)
 		       c->n_swaps > 1 ? "may be" : "look");
 	}
 	for (int64_t i = 0; i < c->n_routers && i < LISTED; i++)
-		printf("         %s gets %s/s and passes on %s/s\n",
+		fprintf(out, "         %s gets %s/s and passes on %s/s\n",
 		       ROUTER_NAME(view->net, c->router[i].router),
 		       CMD_BYTES(c->router[i].in), CMD_BYTES(c->router[i].out));
 	if (c->n_routers > LISTED)
-		printf("         and so do %" PRId64 " more\n",
+		fprintf(out, "         and so do %" PRId64 " more\n",
 		       c->n_routers - LISTED);
 }
 
-static void print_links(const struct cabling_view *view)
+static void print_links(const struct cabling_view *view, FILE *out)
 {
 	const struct cpl_cabling *c = view->cabling;
 
 	for (int64_t i = 0; i < c->n_links && i < LISTED; i++)
-		printf("         %s to %s: %s/s measured, %s/s predicted\n",
+		fprintf(out, "         %s to %s: %s/s measured, %s/s predicted\n",
 		       END_NAME(view->net, c->link[i].link, false),
 		       END_NAME(view->net, c->link[i].link, true),
 		       CMD_BYTES(c->link[i].measured),
 		       CMD_BYTES(c->link[i].predicted));
 	if (c->n_links > LISTED)
-		printf("         and %" PRId64 " more\n", c->n_links - LISTED);
+		fprintf(out, "         and %" PRId64 " more\n", c->n_links - LISTED);
 }
 
-void cabling_print(const struct cabling_view *view)
+void cabling_print(const struct cabling_view *view, FILE *out)
 {
 	const struct cpl_cabling *c = view->cabling;
 
-	printf("cabling  ");
+	fprintf(out, "cabling  ");
 	if (cabling_differs(view))
-		printf("not as the network file has it:\n");
+		fprintf(out, "not as the network file has it:\n");
 	else if (c->judged || c->compared)
-		printf("as the network file has it: %" PRId64
+		fprintf(out, "as the network file has it: %" PRId64
 		       " routers pass on what they get\n",
 		       c->judged);
 	else
-		printf("not known: of no router all links were measured\n");
-	print_odds(view->measured);
-	print_routers(view);
+		fprintf(out, "not known: of no router all links were measured\n");
+	print_odds(view->measured, out);
+	print_routers(view, out);
 	if (view->job < 0)
 		return;
 	if (!c->compared)
-		printf("         job %" PRId64 " sends nothing\n", view->job);
+		fprintf(out, "         job %" PRId64 " sends nothing\n", view->job);
 	else if (!c->n_links)
-		printf("         job %" PRId64
+		fprintf(out, "         job %" PRId64
 		       ", if it is alone, loads %" PRId64
 		       " links as predicted\n",
 		       view->job, c->compared);
 	else
-		printf("         job %" PRId64
+		fprintf(out, "         job %" PRId64
 		       ", if it is alone, loads %" PRId64 " of %" PRId64
 		       " links otherwise than predicted%s:\n",
 		       view->job, c->n_links, c->compared,
 		       cabling_differs(view) ? "" : ", by another routing");
-	print_links(view);
+	print_links(view, out);
 }
 
 static json_t *links_json(const struct cabling_view *view)

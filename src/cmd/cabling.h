@@ -4,6 +4,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "measured/cabling.h"
 
@@ -16,7 +17,7 @@ struct cabling_view {
 
 /* Is anything not as the file has it? */
 bool cabling_differs(const struct cabling_view *view);
-/* Lines, the first behind "cabling  ". */
-void cabling_print(const struct cabling_view *view);
+/* Lines, the first behind "cabling  ". Errors show at the stream. */
+void cabling_print(const struct cabling_view *view, FILE *out);
 /* An object; NULL: memory. */
 json_t *cabling_json(const struct cabling_view *view);

@@ -30,16 +30,12 @@ const struct cpl_phase *communication_phases(const struct job_traffic *job,
 }
 
 static int place_job(struct judging *j, const struct job_traffic *job, int i,
-                     const struct cpl_routing *routing, struct cpl_error *err)
+                     struct cpl_times_space *space, struct cpl_error *err)
 {
-	struct cpl_times_space *space = cpl_times_space_adaptive(
-	        j->net, routing ? routing : job->routing, err);
 	struct cpl_phase one;
 	int n, rc = -1;
 	const struct cpl_phase *phase = communication_phases(job, &one, &n);
 
-	if (!space)
-		return -1;
 	j->times[i] = cpl_times_open(phase, n, job->sig->ranks, err);
 	if (j->times[i] &&
 	    !cpl_times_order(j->times[i], NULL, job->ranks_per_node,
@@ -47,6 +43,32 @@ static int place_job(struct judging *j, const struct job_traffic *job, int i,
 	    !cpl_times_put(j->times[i], space, job->node, err)) {
 		cpl_times_add(j->times[i], 1, &j->rates);
 		rc = 0;
+	}
+	return rc;
+}
+
+/* All jobs are placed first, then where packets adapt each again, beside what the
+ * others send. */
+static int place_jobs(struct judging *j, const struct job_traffic *job, int n,
+                      const struct cpl_routing *routing, struct cpl_error *err)
+{
+	struct cpl_times_space *space = NULL;
+	const struct cpl_routing *last = NULL;
+	int rc = 0;
+
+	for (int i = 0; i < 2 * n && !rc; i++) {
+		const struct job_traffic *at = &job[i % n];
+		const struct cpl_routing *by = routing ? routing : at->routing;
+
+		if (by != last) {
+			cpl_times_space_free(space);
+			space = cpl_times_space_adaptive(j->net, by, err);
+		}
+		last = by;
+		rc = !space ? -1
+		     : i < n ? place_job(j, at, i, space, err)
+		             : cpl_times_adapt(j->times[i % n], space, at->node,
+		                               &j->rates, err);
 	}
 	cpl_times_space_free(space);
 	return rc;
@@ -92,8 +114,7 @@ int communication_judge(const struct cpl_network *net,
 		goto out;
 	if (running)
 		cpl_load_add(&j.rates, running, net);
-	for (int i = 0; i < n && !rc; i++)
-		rc = place_job(&j, &job[i], i, routing, err);
+	rc = place_jobs(&j, job, n, routing, err);
 	for (int i = 0; i < n && !rc; i++) {
 		out[i].known = true;
 		cpl_times_judge(j.times[i], &j.rates, true, &out[i].times);

@@ -8,7 +8,6 @@
 #include "doctor_checks.h"
 #include "options.h"
 #include "site_files.h"
-#include "slurm_search.h"
 
 static const char *const state_name[DOCTOR_STATES] = {
         [DOCTOR_OK] = "ok", [DOCTOR_NOTE] = "note", [DOCTOR_WRONG] = "wrong"};
@@ -101,11 +100,9 @@ const struct cmd cmd_doctor = {"doctor", run_doctor};
 
 void doctor_next(char *text, size_t size)
 {
-	const struct slurm_search here = slurm_search_here();
-	char *slurm = slurm_search_conf(&here), *path;
+	char *path = cmd_config_path(NULL, NULL);
 	struct cpl_config *config;
 
-	path = cmd_config_path(NULL, NULL);
 	config = path && !access(path, R_OK) ? cpl_config_load(path, NULL)
 	                                     : NULL;
 	if (config && config->mode == CPL_MODE_ON)
@@ -117,7 +114,7 @@ void doctor_next(char *text, size_t size)
 		         "Mode=%s in %.200s: no job is placed; `commplace "
 		         "doctor` says what to do",
 		         cpl_mode_name(config->mode), path);
-	else if (slurm || (here.server && *here.server))
+	else if (doctor_slurm_is_here())
 		snprintf(text, size,
 		         "Slurm is here, and commplace is not set up: "
 		         "`commplace doctor`");
@@ -126,6 +123,5 @@ void doctor_next(char *text, size_t size)
 		         "no Slurm is set up here; `commplace compare`, place, "
 		         "map and simulate need none: commplace(1), EXAMPLES");
 	cpl_config_free(config);
-	free(slurm);
 	free(path);
 }

@@ -14,6 +14,8 @@
 #include "network_against.h"
 #include "site/counters.h"
 #include "site_files.h"
+#include "slurm_search.h"
+#include "slurm_shell.h"
 #include "status.h"
 
 #define SELECT "select/cons_tres_commplace"
@@ -446,11 +448,25 @@ static void check_counters(struct doctor *d)
 	        "explain` of such a job");
 }
 
+bool doctor_slurm_is_here(void)
+{
+	const struct slurm_search here = slurm_search_here();
+	char *conf = slurm_search_conf(&here);
+	bool is_here = conf || (here.server && *here.server);
+
+	free(conf);
+	return is_here;
+}
+
 void doctor_look(struct doctor *d)
 {
+	char *path = cmd_config_path(NULL, NULL);
+
 	d->site.say = take_problem;
 	d->site.arg = d;
-	check_configuration(d);
+	if (path && (doctor_slurm_is_here() || !access(path, F_OK)))
+		check_configuration(d);
+	free(path);
 	if (!check_slurm_conf(d))
 		return;
 	if (!check_slurmctld(d))

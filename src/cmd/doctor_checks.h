@@ -31,6 +31,9 @@ struct doctor {
  * Look at everything, in the order in which a site is set up:
  * commplace.conf and what it names, slurm.conf, files of plugins, slurmctld, its
  * nodes, commplaced, counters. What cannot be looked at because of something
- * before it is left out. *d is {0}; site_check_release(&d->site) afterwards.
+ * before it is left out; on a host with neither Slurm nor a commplace.conf nothing is
+ * wrong. *d is {0}; site_check_release(&d->site) afterwards.
  */
 void doctor_look(struct doctor *d);
+/* A slurm.conf, or a SlurmctldHost to ask for one. */
+bool doctor_slurm_is_here(void);

@@ -198,9 +198,10 @@ static char *replay_of(const struct cpl_record *r,
 	FILE *to;
 	int bad;
 
-	/* A profile that was rescaled is in no file, nor is what was measured.
+	/* A profile that was rescaled is in no file, nor is what was measured,
+	 * for that command.
 	 */
-	if (r->measured || !r->network_file || !*r->network_file || !r->policy_asked ||
+	if (r->measured || r->volume_profile > 0 || !r->network_file || !*r->network_file || !r->policy_asked ||
 	    !r->n_candidates || r->recorded_ranks)
 		return NULL;
 	to = open_memstream(&text, &size);

@@ -258,6 +258,6 @@ int explain_html(const struct explained *e, FILE *out, struct cpl_error *err)
 		             explain_state(e, state));
 		html_command(out, e->replay);
 	}
-	html_end(out);
+	html_end(out, HTML_MODEL);
 	return 0;
 }

@@ -62,6 +62,8 @@ static void print_head(const struct cpl_record *r, bool ended)
 	printf(" (asked: %s)\n", EXPLAIN_CLEAN(r->policy_asked));
 	printf("objective    %s, routing %s\n", EXPLAIN_CLEAN(r->objective),
 	       EXPLAIN_CLEAN(r->routing));
+	if (r->time_model)
+		printf("model        %s\n", EXPLAIN_CLEAN(r->time_model));
 	printf("network      %s\n", EXPLAIN_CLEAN(r->network_file));
 	printf("background   ");
 	for (int64_t i = 0; i < r->n_background; i++)
@@ -73,6 +75,10 @@ static void print_head(const struct cpl_record *r, bool ended)
 	printf("%s\n", r->n_background ? "" : "no running job with a profile");
 	if (r->measured)
 		printf("measured     %s\n", EXPLAIN_CLEAN(r->measured));
+	if (r->volume_profile > 0)
+		printf("placed by    its volume: %s/s of each node in the newest "
+		       "run of its name (PlaceByVolume)\n",
+		       CMD_BYTES(r->volume_profile));
 	if (r->volume > 0)
 		printf("taken for    a job whose nodes send %s/s each to the "
 		       "others (Unknown)\n",

@@ -13,7 +13,7 @@
  * tests/golden/html.t compares the hashes with the texts: SHA-256, base64. In
  * dark mode figures are inverted, so that they keep their shades.
  */
-#define STYLE_HASH "Z5eygCsyR03NEgor1I0biFcrXitiYHHgKNQDiLSEybw="
+#define STYLE_HASH "ewXK3oxLC9NZYMo5T0C1xWCsBQwtgCitp3jxY3FK2BY="
 static const char style[] =
         ":root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--dim:#5b6470;"
         "--line:#d9dee4;--card:#f4f6f8;--mark:#0b63ce}\n"
@@ -69,15 +69,19 @@ static const char style[] =
         "details.job:target{border-color:var(--mark)}\n"
         "footer{margin-top:2.5rem;color:var(--dim);font-size:.82rem}\n"
         "@media (max-width:40rem){body{padding:.7rem;font-size:14px}\n"
-        "th,td{padding:.25rem .45rem}}\n"
+        "figure svg{min-width:34rem}\n"
+        "th,td{padding:.25rem .45rem}\n"
+        "td:first-child:not(.r){white-space:normal}\n"
+        "td:last-child:not(.r){min-width:10rem}}\n"
         "@media print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#bbb;"
         "--card:#fff}\n"
         "body{max-width:none;padding:0;font-size:10pt}\n"
-        "figure svg{filter:none}\n"
+        "figure svg,figure.wide svg{filter:none;min-width:0}\n"
         "nav{display:none}\n"
         ".scroll,figure{overflow:visible}\n"
         "a{color:inherit;text-decoration:none}\n"
-        "figure,table,.cards div{break-inside:avoid}\n"
+        "figure,tr,.cards div{break-inside:avoid}\n"
+        "h2{break-after:avoid}\n"
         "th{cursor:auto}}\n";
 
 /* A cell's worth is its leading number, times its unit; else its text. */
@@ -199,14 +203,13 @@ void html_begin(FILE *out, const char *title, const char *subtitle, int every)
 	put_element(out, "p", subtitle);
 }
 
-void html_end(FILE *out)
+void html_end(FILE *out, const char *what)
 {
 	fprintf(out,
-	        "<footer>commplace. Loads and times are the model's; nothing "
-	        "is measured. A click or Enter on the head of a column sorts "
-	        "by it; the keys n and p go to the next and the previous "
+	        "<footer>commplace. %s A click or Enter on the head of a column "
+	        "sorts by it; the keys n and p go to the next and the previous "
 	        "section.</footer>\n<script>%s</script>\n</body>\n</html>\n",
-	        script);
+	        what, script);
 }
 
 void html_section(FILE *out, const char *heading, const char *text)

@@ -15,7 +15,12 @@
 /* The page up to its first section. Title and subtitle are plain text, as all
  * that follows. A browser loads it anew every so many seconds, 0: never. */
 void html_begin(FILE *out, const char *title, const char *subtitle, int every);
-void html_end(FILE *out);
+/* `what` says where the page's figures come from. */
+#define HTML_MODEL                                                             \
+	"Loads and times are the model's but for those that are said to be "   \
+	"measured."
+#define HTML_MEASURED "Gains are measured, those under \"predicted\" the model's."
+void html_end(FILE *out, const char *what);
 
 /* A heading and, unless NULL, a remark on what follows. Its id is the heading in
  * lower case, with "-" for all but letters and digits; the script makes a list of

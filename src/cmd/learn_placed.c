@@ -58,7 +58,7 @@ const char *learn_placed_state(const struct learn_placed *p)
 /* Where its ranks ran, for sure. -1 with err. */
 static int check_layout(struct cpl_record *r, struct cpl_error *err)
 {
-	if (!r->profile)
+	if (!r->profile || r->volume_profile > 0)
 		return cpl_fail(err, "it has no profile");
 	if (r->outcome == CPL_OUTCOME_STOCK)
 		return cpl_fail(err, "nothing was decided for it");

@@ -400,7 +400,7 @@ static int check_measured(const struct cmd *self, const struct cpl_network *net,
 	else if (o->json)
 		rc = cmd_print_json(self, cabling_json(&view));
 	else
-		cabling_print(&view);
+		cabling_print(&view, stdout);
 	if (!rc && cabling_differs(&view))
 		rc = CMD_FAILED;
 	cpl_cabling_free(&cabling);

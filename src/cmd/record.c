@@ -275,6 +275,38 @@ static bool keep_partials(const struct cmd *self, const struct record_options *o
 	return true;
 }
 
+/* A program of sessions leaves a part of each rank: all of them, ended well, are FRESH
+ * and its events. 0, or -1 with err. */
+static int join_rank_files(const struct record_options *o, const struct record_paths *p,
+                      struct cpl_error *err)
+{
+	struct cpl_run_events *events = NULL;
+	struct cpl_signature *sig = NULL;
+	const char *const *path;
+	glob_t found;
+	int rc = -1;
+
+	if (!access(p->fresh, F_OK) || find_fresh(p->fresh, ".rank*", &found))
+		return 0;
+	path = (const char *const *)found.gl_pathv;
+	events = cpl_run_events_read(path, (int)found.gl_pathc, err);
+	if (events && cpl_run_events_incomplete(events)) {
+		rc = 0; /* keep_partials tells of it */
+	} else if (events) {
+		sig = cpl_phases_signature(events, NULL, p->name, NULL, err);
+		if (sig && !cpl_signature_write(sig, p->fresh, err))
+			rc = o->events || o->phases
+			             ? cpl_run_events_join(path,
+			                                   (int)found.gl_pathc,
+			                                   p->fresh_events, err)
+			             : 0;
+	}
+	cpl_signature_free(sig);
+	cpl_run_events_free(events);
+	globfree(&found);
+	return rc;
+}
+
 /* --phases and --events, of a run that ended well: the phases take the place of
  * FRESH. 0, or -1 with err. */
 static int take_events(const struct record_options *o, const struct record_paths *p,
@@ -421,10 +453,11 @@ static int take_result(const struct cmd *self, const struct record_options *o,
 {
 	struct cpl_error err = {""};
 	struct cpl_signature *sig;
-	bool of_mpi = !access(p->fresh, F_OK);
 	int rc;
 
-	if (of_mpi && (o->events || o->phases) && take_events(o, p, &err))
+	if (join_rank_files(o, p, &err) ||
+	    (!access(p->fresh, F_OK) && (o->events || o->phases) &&
+	     take_events(o, p, &err)))
 		return cmd_fail(self, &err);
 	rc = take_nccl(self, o, p);
 	if (rc)
@@ -432,7 +465,7 @@ static int take_result(const struct cmd *self, const struct record_options *o,
 	if (access(p->fresh, F_OK) &&
 	    keep_partials(self, o, p,
 	               "wrote no signature: the program ended without "
-	               "MPI_Finalize"))
+	               "MPI_Finalize or MPI_Session_finalize"))
 		return CMD_FAILED;
 	if (access(p->fresh, F_OK) && record_container(o->command))
 		return cmd_failf(self,

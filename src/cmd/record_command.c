@@ -81,7 +81,7 @@ char **record_command(char *const *command, const char *const *passed,
 int record_check_linking(char *const *command, struct cpl_error *err)
 {
 	for (; *command; command++)
-		if (cpl_file_has_mpi(*command))
+		if (cpl_file_has_mpi(*command, false))
 			return cpl_fail(err,
 			                "%s " CPL_MPI_INSIDE, *command);
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "placement/bounds.h"
 #include "placement/repair.h"
+#include "site/sample.h"
 
 /* Take the network of the record, which is loaded unless the last record had
  * it. */
@@ -36,9 +37,14 @@ static int take_profile(struct replay_site *site, const struct cpl_record *r,
 
 	cpl_profile_drop(site->profile);
 	site->profile = NULL;
-	if (!r->profile)
+	if (r->volume_profile > 0)
+		site->profile = cpl_profile_of_volume(
+		        r->nodes_wanted, r->volume_profile, err);
+	else if (r->profile)
+		site->profile =
+		        cpl_profiles_find(site->profiles, &wanted, err);
+	else
 		return 0;
-	site->profile = cpl_profiles_find(site->profiles, &wanted, err);
 	return site->profile ? 0 : -1;
 }
 
@@ -150,7 +156,8 @@ int replay_scene(const struct replay_site *site, const struct cpl_record *r,
 		return -1;
 	rc = cpl_record_background(r, state_dir, &state, err) ||
 	     cpl_state_profiles(&state, site->profiles, NULL, err) ||
-	     cpl_state_run(&state, scene, NULL, err);
+	     cpl_state_run(&state, scene, NULL, err) ||
+	     (r->sample && cpl_sample_put(state_dir, r->sample, scene, err));
 	cpl_state_free(&state);
 	return rc ? -1 : 0;
 }
@@ -219,7 +226,8 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	        .seed = r->candidate[0].seed};
 	struct cpl_scene_job job = {
 	        .comm = profile ? profile->comm : NULL,
-	        .ranks_per_node = r->ranks_per_node,
+	        .ranks_per_node =
+	                r->volume_profile > 0 ? 1 : r->ranks_per_node,
 	        .phase = profile ? profile->phase : NULL,
 	        .n_phases = profile ? profile->n_phases : 0,
 	        .seconds = r->run_seconds,
@@ -253,10 +261,10 @@ out:
 int replay_open(struct replay_site *site, const struct cpl_record *r,
                 struct cpl_error *err)
 {
-	if (r->measured)
+	if (r->measured && !r->sample)
 		return cpl_fail(err,
 		                "links were measured besides (MeasuredLinks), "
-		                "which the record does not hold");
+		                "and none of it was kept (KeepSamples)");
 	return take_network(site, r, err) || take_profile(site, r, err) ? -1 : 0;
 }
 

@@ -20,6 +20,8 @@
 
 #include "base/file.h"
 #include "signature/install.h"
+#include "signature/phases/events.h"
+#include "signature/phases/phases.h"
 #include "site/user_dir.h"
 #include "site_files.h"
 #include "slurm_reader.h"
@@ -63,11 +65,26 @@ static int add_recording(struct recordings *r, char *path,
 	return 0;
 }
 
-/* "JOB.STEP.HOST.PID.json", as the recorder names them? */
+/* How long the name is that the parts of a run have in common: a program of sessions
+ * leaves NAME.rankN of each rank. 0: no part. */
+static size_t rank_file_stem(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	size_t n = dot ? (size_t)(dot - path) : 0;
+
+	return n > 5 && !strncmp(dot, ".rank", 5) && dot[5] &&
+	                       !dot[5 + strspn(dot + 5, "0123456789")] &&
+	                       !strncmp(dot - 5, ".json", 5)
+	               ? n
+	               : 0;
+}
+
+/* "JOB.STEP.HOST.PID.json", as the recorder names them, or a part? */
 static bool is_recording(const char *file)
 {
 	static const char digits[] = "0123456789";
-	const char *end = file + strlen(file);
+	size_t part = rank_file_stem(file);
+	const char *end = file + (part ? part : strlen(file));
 	size_t job = strspn(file, digits), step;
 
 	if (!job || file[job] != '.')
@@ -75,7 +92,7 @@ static bool is_recording(const char *file)
 	file += job + 1;
 	step = strncmp(file, "batch.", 6) ? strspn(file, digits) : 5;
 	return step && file[step] == '.' && end - file > 5 &&
-	       !strcmp(end - 5, ".json");
+	       !strncmp(end - 5, ".json", 5);
 }
 
 /* Is it a file of this job, or step? Old recordings of other jobs are removed
@@ -118,7 +135,9 @@ static int find_recordings(const char *dir, const char *job,
 		closedir(d);
 	if (!rc && !out->n)
 		rc = cpl_fail(err,
-		              "job %s recorded nothing: %s has no file of it",
+		              "job %s recorded nothing: %s has no file of it; "
+		              "was there no MPI or NCCL program, or one with its "
+		              "MPI library linked in?",
 		              job, dir);
 	return rc;
 }
@@ -137,15 +156,58 @@ static int by_size_and_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct recording *)a)->path,
+	              ((const struct recording *)b)->path);
+}
+
+/* The i-th is a part: this makes the signature of all that are its run's, which stand
+ * behind it, and sets how many they are. NULL with err. */
+static struct cpl_signature *load_rank_files(const struct recordings *r, int i, int *n,
+                                        struct cpl_error *err)
+{
+	size_t common = rank_file_stem(r->one[i].path);
+	const char **path = calloc((size_t)(r->n - i), sizeof(*path));
+	struct cpl_run_events *events = NULL;
+	struct cpl_signature *sig = NULL;
+
+	for (*n = 0; path && i + *n < r->n; ++*n) {
+		path[*n] = r->one[i + *n].path;
+		if (rank_file_stem(path[*n]) != common ||
+		    strncmp(path[*n], path[0], common) != 0)
+			break;
+	}
+	if (!path)
+		cpl_fail_memory(err);
+	else
+		events = cpl_run_events_read(path, *n, err);
+	if (events)
+		sig = cpl_phases_signature(events, NULL, "recorded", NULL, err);
+	if (sig && cpl_run_events_incomplete(events))
+		fprintf(stderr,
+		        "commplace signature: %s: %d of %d ranks did not end "
+		        "well or wrote nothing\n",
+		        cpl_path_base(path[0]),
+		        cpl_run_events_incomplete(events), events->ranks);
+	cpl_run_events_free(events);
+	free(path);
+	return sig;
+}
+
 /* 0, or -1 with err: none of them is a signature. */
 static int load_recordings(struct recordings *r, struct cpl_error *err)
 {
 	int good = 0;
 
-	for (int i = 0; i < r->n; i++) {
+	qsort(r->one, (size_t)r->n, sizeof(*r->one), by_path);
+	for (int i = 0, n = 1; i < r->n; i += n) {
 		struct recording *one = &r->one[i];
 
-		one->sig = cpl_signature_load(one->path, err);
+		n = 1;
+		one->sig = rank_file_stem(one->path)
+		                   ? load_rank_files(r, i, &n, err)
+		                   : cpl_signature_load(one->path, err);
 		if (!one->sig)
 			continue;
 		good++;

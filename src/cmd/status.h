@@ -92,6 +92,8 @@ int64_t status_alone(const struct status *s);
 struct cabling_view status_cabling(const struct status *s);
 
 /* status_report.c; exit codes. n_links: of the list of links. */
+/* What was measured, and of cabling, in lines. Errors show at the stream. */
+void status_print_measured(const struct status *s, FILE *out);
 int status_print_text(const struct status *s, int n_links);
 int status_print_json(const struct cmd *self, const struct status *s);
 int status_print_counters(const struct status *s);

@@ -3,6 +3,8 @@
 #include "status.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "explain.h"
@@ -29,17 +31,44 @@ static int colour_of(struct coloured *c, int job)
 	return c->n++;
 }
 
+/* How loads are drawn: of what links can give, or in bytes a second where the network
+ * does not say how much that is. */
+struct load_scale {
+	double by;
+	const char *unit;
+};
+
+static struct load_scale scale_of(const struct status *s, double most)
+{
+	static const struct load_scale percent = {100, " %"},
+	                               bytes[] = {{1e-9, " GB/s"},
+	                                          {1e-6, " MB/s"},
+	                                          {1e-3, " kB/s"},
+	                                          {1, " B/s"}};
+	int i = 0;
+
+	if (cpl_network_has_bandwidths(s->net))
+		return percent;
+	while (i < 3 && most * bytes[i].by < 1)
+		i++;
+	return bytes[i];
+}
+
 static void draw_links(const struct status *s, FILE *out)
 {
+	const struct load_scale scale = scale_of(s, s->link[0].utilisation);
 	struct plot_bar bar[STATUS_LINKS] = {{.n_parts = 0}};
 	struct plot_legend legend[COLOURS + 1];
 	struct coloured coloured = {0};
 	struct plot_bars plot = {
 	        .title = "Busiest links, and the jobs that load them",
-	        .unit = " %",
+	        .unit = scale.unit,
 	        .n = s->n_links,
 	        .bar = bar,
-	        .line = s->link[0].utilisation > 1 ? 100 : -1,
+	        .line = s->link[0].utilisation > 1 &&
+	                                cpl_network_has_bandwidths(s->net)
+	                        ? 100
+	                        : -1,
 	        .line_text = "all that the link can give",
 	        .legend = legend,
 	};
@@ -47,13 +76,13 @@ static void draw_links(const struct status *s, FILE *out)
 
 	for (int i = 0; i < s->n_links; i++) {
 		const struct status_link *l = &s->link[i];
-		double full = 100 * l->utilisation, rest = full;
+		double full = scale.by * l->utilisation, rest = full;
 		int k = 0;
 
 		status_link_name(s->net, l->link, bar[i].label,
 		                 sizeof(bar[i].label));
-		snprintf(bar[i].note, sizeof(bar[i].note), "%.3g %%, %d job%s",
-		         full, l->n_jobs, l->n_jobs > 1 ? "s" : "");
+		snprintf(bar[i].note, sizeof(bar[i].note), "%.3g%s, %d job%s",
+		         full, scale.unit, l->n_jobs, l->n_jobs > 1 ? "s" : "");
 		for (; k < l->n_shares; k++) {
 			bar[i].part[k] = full * l->share[k].share;
 			bar[i].colour[k] =
@@ -92,9 +121,13 @@ static void draw_classes(const struct status *s, FILE *out)
 	                                            {"99 %", 1},
 	                                            {"all", 5}};
 	static const int quantile[] = {2, 4, 5, 6};
+	const struct load_scale scale = scale_of(s, s->link[0].utilisation);
 	struct plot_bar bar[CPL_NETWORK_MAX_CLASSES] = {{.n_parts = 0}};
-	struct plot_bars plot = {.title = "Utilisation of the links by class",
-	                         .unit = " %",
+	struct plot_bars plot = {.title = cpl_network_has_bandwidths(s->net)
+	                                          ? "Utilisation of the links "
+	                                            "by class"
+	                                          : "Load of the links by class",
+	                         .unit = scale.unit,
 	                         .bar = bar,
 	                         .line = -1,
 	                         .n_legend = 4,
@@ -108,13 +141,13 @@ static void draw_classes(const struct status *s, FILE *out)
 			continue;
 		snprintf(b->label, sizeof(b->label), "%s",
 		         s->net->link_class[i].name);
-		snprintf(b->note, sizeof(b->note), "busiest %.3g %%",
-		         100 * u[STATUS_QUANTILES - 1]);
+		snprintf(b->note, sizeof(b->note), "busiest %.3g%s",
+		         scale.by * u[STATUS_QUANTILES - 1], scale.unit);
 		b->n_parts = 4;
 		for (int k = 0; k < 4; k++) {
 			double from = k ? u[quantile[k - 1]] : 0;
 
-			b->part[k] = 100 * (u[quantile[k]] - from);
+			b->part[k] = scale.by * (u[quantile[k]] - from);
 			b->colour[k] = legend[k].colour;
 		}
 		plot.n++;
@@ -242,6 +275,30 @@ static int write_jobs(const struct status *s, FILE *out, struct cpl_error *err)
 	return 0;
 }
 
+/* What was measured, line by line as on a terminal. */
+static int write_measured(const struct status *s, FILE *out,
+                          struct cpl_error *err)
+{
+	char *text = NULL, *line;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
+
+	if (!lines)
+		return cpl_fail_memory(err);
+	status_print_measured(s, lines);
+	if (fclose(lines)) {
+		free(text);
+		return cpl_fail_memory(err);
+	}
+	html_section(out, "Measured links",
+	             "What switches or network adapters counted (MeasuredLinks), "
+	             "and whether cables are where the network file has them.");
+	for (char *rest = text; (line = strsep(&rest, "\n")) && *line;)
+		html_item(out, line + strspn(line, " "));
+	free(text);
+	return 0;
+}
+
 static int write_links(const struct status *s, FILE *out, struct cpl_error *err)
 {
 	html_section(out, "Links",
@@ -344,9 +401,10 @@ int status_write_html(const struct status *s, FILE *out, struct cpl_error *err)
 	write_cards(s, out);
 	write_next(s, out);
 	if (write_jobs(s, out, err) || (s->net && write_links(s, out, err)) ||
+	    (s->measured.n && write_measured(s, out, err)) ||
 	    write_decisions(s, out, err) ||
 	    (s->has_counters && write_counters(s, out, err)))
 		return -1;
-	html_end(out);
+	html_end(out, HTML_MODEL);
 	return 0;
 }

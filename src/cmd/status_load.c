@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/file.h"
 #include "base/sort.h"
 #include "site/record.h"
@@ -118,14 +119,7 @@ static double measured_of(const struct status *s, int64_t link)
 	const struct cpl_times_rate *rate = s->measured.rate;
 	int64_t low = 0, high = s->measured.n;
 
-	while (low < high) {
-		int64_t mid = low + (high - low) / 2;
-
-		if (rate[mid].link < link)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	CPL_BISECT(low, high, mid, rate[mid].link < link);
 	return low < s->measured.n && rate[low].link == link ? rate[low].rate
 	                                                     : -1;
 }

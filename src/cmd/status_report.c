@@ -317,21 +317,23 @@ static void print_left_out(const struct status *s)
 			       cpl_printable(s->job[i].left_out));
 }
 
-static void print_measured(const struct status *s)
+void status_print_measured(const struct status *s, FILE *out)
 {
 	struct cabling_view cabling = status_cabling(s);
 	struct cpl_error why = s->measured.why;
 
-	printf("measured %" PRId64 " links %.0f s ago, %s/s on them not of "
-	       "these jobs\n",
-	       s->measured.n, (double)s->now - s->measured.time,
-	       CMD_BYTES(s->others));
+	fprintf(out,
+	        "measured %" PRId64 " links %.0f s ago, %s/s on them not of "
+	        "these jobs\n",
+	        s->measured.n, (double)s->now - s->measured.time,
+	        CMD_BYTES(s->others));
 	if (s->measured.left_out)
-		printf("         %" PRId64 " of %" PRId64 " rows are left out; "
-		       "the first: %s\n",
-		       s->measured.left_out, s->measured.rows,
-		       cpl_printable(why.text));
-	cabling_print(&cabling);
+		fprintf(out,
+		        "         %" PRId64 " of %" PRId64 " rows are left out; "
+		        "the first: %s\n",
+		        s->measured.left_out, s->measured.rows,
+		        cpl_printable(why.text));
+	cabling_print(&cabling, out);
 }
 
 int status_print_text(const struct status *s, int n_links)
@@ -352,7 +354,7 @@ int status_print_text(const struct status *s, int n_links)
 		printf("rates    some signatures state no times: their jobs "
 		       "count as sending all the time\n");
 	if (s->measured.n)
-		print_measured(s);
+		status_print_measured(s, stdout);
 	if (s->state.n_jobs && print_table(status_jobs(s)))
 		return CMD_FAILED;
 	print_left_out(s);

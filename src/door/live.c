@@ -5,18 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 bool door_live_find(const struct cpl_engine *engine, int64_t id, int *at)
 {
 	int low = 0, high = engine->n_live;
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (engine->live[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, engine->live[middle].id < id);
 	*at = low;
 	return low < engine->n_live && engine->live[low].id == id;
 }

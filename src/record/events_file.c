@@ -220,14 +220,15 @@ static void on_ending(int number)
 	raise(number);
 }
 
-void rec_rank_file_prepare(const char *path, int rank,
+void rec_rank_file_prepare(const char *path, int rank, bool sessions,
                            const struct rec_head *head,
                            void (*fill)(struct rec_section *))
 {
 	const char *wanted = getenv("COMMPLACE_RECORD_PARTS");
 	struct sigaction ours = {.sa_handler = on_ending}, old;
+	bool on_signals = wanted && !strcmp(wanted, "1");
 
-	if (!wanted || strcmp(wanted, "1") ||
+	if ((!on_signals && !sessions) ||
 	    asprintf(&part.path, "%s.rank%d", path, rank) < 0) {
 		part.path = NULL;
 		return;
@@ -238,7 +239,7 @@ void rec_rank_file_prepare(const char *path, int rank,
 	part.head.functions = REC_FUNCTIONS;
 	part.head.function = name_of;
 	sigemptyset(&ours.sa_mask);
-	for (int i = 0; i < N_ENDINGS; i++) {
+	for (int i = 0; i < N_ENDINGS && on_signals; i++) {
 		if (sigaction(endings[i], NULL, &old))
 			continue;
 		before[i] = old;
@@ -276,6 +277,8 @@ int rec_rank_file_write(int ended)
 	if (fd < 0)
 		return -1;
 	sink.arg = &fd;
+	if (rec_has_events && !ended)
+		rec_events_finish(&events);
 	part.fill(&section);
 	section.ended = ended;
 	if (rec_has_events && !changing)
@@ -284,6 +287,11 @@ int rec_rank_file_write(int ended)
 	rec_section_write(&sink, &section);
 	close(fd);
 	return sink.failed ? -1 : 0;
+}
+
+void rec_rank_file_go_on(void)
+{
+	atomic_flag_clear(&part.written);
 }
 
 void rec_rank_file_cancel(void)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define MOST_AMOUNT UINT64_C(1000000000000000000) /* of a signature */
 /* Of operations among all: more than NVLink domains have for each line of a piece. */
 #define MOST_PAIRS(lines) ((INT64_C(1) << 22) + INT64_C(1024) * (lines))
@@ -73,15 +75,9 @@ static uint32_t find_host(const struct nccl_solver *s,
 {
 	uint32_t low = 0, high = r->known;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (strcmp(nccl_host_of(s->j, s->by_host[r->first + middle]),
-		           host) < and)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle,
+	           strcmp(nccl_host_of(s->j, s->by_host[r->first + middle]),
+	           host) < and);
 	return low;
 }
 
@@ -103,14 +99,8 @@ static struct nccl_node node_of(const struct nccl_solver *s,
 	high = find_host(s, r, host, 1);
 	node.member = sorted + low;
 	node.n = (int)(high - low);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->j->member[sorted[middle]].about.rank < m->about.rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle,
+	           s->j->member[sorted[middle]].about.rank < m->about.rank);
 	node.at = (int)(sorted + low - node.member);
 	return node;
 }

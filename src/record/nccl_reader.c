@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/bisect.h"
+
 struct nccl_lines {
 	FILE *file;
 	const char *path;
@@ -155,14 +157,7 @@ static int take_member(struct nccl_lines *in, const struct nccl_join *j,
 
 	if (take_number(in, 0, UINT32_MAX, 10, &number))
 		return -1;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (j->member[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, j->member[middle].number < number);
 	if (low == j->n_members || j->member[low].number != number)
 		return complain(in, "no communicator has that number");
 	*out = low;

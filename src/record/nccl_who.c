@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 int nccl_complain(struct nccl_solver *s, const char *reason)
 {
 	snprintf(s->why, NCCL_WHY, "%s", reason);
@@ -141,14 +143,7 @@ uint32_t nccl_find_rank(const struct nccl_join *j, const struct nccl_ring *r,
 {
 	uint32_t low = r->first, high = r->first + r->n;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (j->member[j->order[middle]].about.rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, j->member[j->order[middle]].about.rank < rank);
 	if (low == r->first + r->n ||
 	    j->member[j->order[low]].about.rank != rank)
 		return UINT32_MAX;
@@ -308,14 +303,7 @@ static const uint32_t *ranks_of(const struct nccl_solver *s,
 	const uint32_t *sorted = s->by_piece + r->first;
 	uint32_t low = 0, high = r->known;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->j->member[sorted[middle]].piece < piece)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, s->j->member[sorted[middle]].piece < piece);
 	for (*n = 0; low + *n < r->known; ++*n)
 		if (s->j->member[sorted[low + *n]].piece != piece)
 			break;

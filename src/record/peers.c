@@ -95,6 +95,18 @@ int rec_peers_begin(MPI_Group world)
 	return 0;
 }
 
+void rec_peers_end(void)
+{
+	rec_lock();
+	last = NULL;
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct rec_peers *p; (p = bucket[i]);) {
+			bucket[i] = p->next;
+			destroy(p);
+		}
+	rec_unlock();
+}
+
 /* This makes the map of one group, all unknown; the world in its own order needs
  * none. */
 static int map_group(struct rec_peers *p, int i, int size)

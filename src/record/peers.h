@@ -27,6 +27,8 @@ struct rec_peers {
 /* This is called once, after MPI_Init, with MPI_COMM_WORLD's group. It returns 0 or
  * -1. */
 int rec_peers_begin(MPI_Group world);
+/* This forgets all that is known, before the library ends or is begun anew. */
+void rec_peers_end(void);
 
 /* This returns the entry of a handle with the recorder's lock held, so the caller
  * calls rec_unlock. It returns NULL without the lock when memory is out. It costs

@@ -87,7 +87,7 @@ int rec_pmpi_load(void)
 	REC_PMPI_FUNCTIONS(X)
 	REC_PMPI_HANDLES(X)
 #undef X
-	pmpi.has_sessions = REC_LARGE;
+	pmpi.has_sessions = REC_SESSIONS;
 #define X(name)                                                                \
 	pmpi.name = (__typeof__(pmpi.name))rec_symbol("PMPI_" #name);          \
 	pmpi.has_sessions = pmpi.has_sessions && pmpi.name;

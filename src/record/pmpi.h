@@ -22,6 +22,12 @@
 #else
 #define REC_LARGE 0
 #endif
+/* This tells whether it has sessions; so has Open MPI 5. */
+#ifdef MPI_SESSION_NULL
+#define REC_SESSIONS 1
+#else
+#define REC_SESSIONS 0
+#endif
 
 /* This returns a symbol of the program or of an MPI library, or NULL if there is
  * none. */
@@ -82,9 +88,8 @@ void *rec_real(const char *name);
 	X(Win_get_group)                                                       \
 	X(Win_set_attr)
 
-#if REC_LARGE
+#if REC_SESSIONS
 #define REC_PMPI_SESSIONS(X)                                                   \
-	X(Comm_create_from_group)                                              \
 	X(Group_from_session_pset)                                             \
 	X(Session_finalize)                                                    \
 	X(Session_init)
@@ -99,7 +104,7 @@ void *rec_real(const char *name);
 #define REC_F2C(kind, number) MPI_##kind##_f2c(number)
 #else
 #define REC_PMPI_HANDLES(X)                                                    \
-	X(Comm_f2c) X(Group_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
+	X(Comm_f2c) X(Op_f2c) X(Request_f2c) X(Type_f2c) X(Win_f2c)
 #define REC_F2C(kind, number) pmpi.kind##_f2c(number)
 #endif
 

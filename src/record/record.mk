@@ -15,6 +15,8 @@ record_sources = $(record_pure) \
 	src/record/pmpi.c src/record/pmpi.h \
 	src/record/program.c src/record/program.h \
 	src/record/recorder.c src/record/recorder.h \
+	src/record/unseen.c src/record/unseen.h \
+	src/core/base/linking.c src/core/base/linking.h \
 	src/record/wrap_c.c src/record/wrap_fortran.c
 # NCCL's profiler plugin needs neither NCCL nor MPI, nor anything of libcommplace. It
 # stays where it is when NCCL closes it.
@@ -39,7 +41,7 @@ EXTRA_DIST += src/record/calls.list src/record/calls.awk
 if BUILD_RECORDER
 pkglib_LTLIBRARIES += libcommplace-record.la
 libcommplace_record_la_SOURCES = $(record_sources)
-libcommplace_record_la_CPPFLAGS = -I$(top_builddir) $(MPI_CPPFLAGS)
+libcommplace_record_la_CPPFLAGS = -I$(top_builddir) -I$(srcdir)/src/core $(MPI_CPPFLAGS)
 libcommplace_record_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libcommplace_record_la_LDFLAGS = -module -avoid-version \
 	-export-symbols-regex '^(MPI|mpi)_' $(OLD_DL_LIBS)

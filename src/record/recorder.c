@@ -7,6 +7,7 @@
 #include "pmpi.h"
 #include "program.h"
 #include "table.h"
+#include "unseen.h"
 #include "writer.h"
 
 #include <limits.h>
@@ -40,10 +41,10 @@ static struct {
 	MPI_Comm comm; /* our own, so that no message is mistaken for ours */
 	MPI_Group world;
 	/* These are the program's sessions (MPI_Init counts as one), if it began
-	 * with one; then comm, once there, is made of a session of our own. */
+	 * with one; then there is no comm, and world is of a session of our own. */
 	int sessions;
-	bool joined, session_open;
-#if REC_LARGE
+	bool has_sessions, session_open;
+#if REC_SESSIONS
 	MPI_Session session;
 #endif
 	struct rec_table out, in;
@@ -88,34 +89,35 @@ void rec_add(int world, bool inward, uint64_t bytes, uint64_t messages)
 		rec_event_message(world, inward, bytes, messages);
 }
 
-static int first_rank(void)
+/* This tells the runs of a job apart, as "HOST.PID" of the process that writes its
+ * file. The parts of ranks with sessions have to have one name without their asking
+ * each other: it is the launcher's for the run, if it has one, and the size. */
+static void name_run(char *out, size_t size)
 {
-	static const char *const variable[] = {"OMPI_COMM_WORLD_RANK",
-	                                       "PMIX_RANK", "PMI_RANK",
-	                                       "SLURM_PROCID"};
+	const char *run = getenv("PMIX_NAMESPACE");
+	char host[HOST_NAME_MAX + 1] = "";
 
-	for (size_t i = 0; i < sizeof(variable) / sizeof(*variable); i++) {
-		const char *value = getenv(variable[i]);
-
-		if (value)
-			return !strcmp(value, "0");
-	}
-	return 1;
+	gethostname(host, sizeof(host) - 1);
+	if (rec.has_sessions)
+		snprintf(out, size, "%.128s.%d", run ? run : "run", rec.size);
+	else
+		snprintf(out, size, "%s.%ld", host, (long)getpid());
+	for (char *c = out; *c; c++)
+		*c = *c == '/' ? '_' : *c;
 }
 
 /* Each program that a job runs has a file of its own, since several may run at
  * once, also on different hosts. Whoever keeps recordings finds it by the job and
- * the step that its name begins with. Rank 0 makes the folder. */
-static char *path_in(const char *folder)
+ * the step that its name begins with. Whoever writes makes the folder. */
+static char *path_in(const char *folder, const char *run)
 {
 	const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
-	char host[HOST_NAME_MAX + 1] = "", *path;
+	char *path;
 
-	gethostname(host, sizeof(host) - 1);
-	if (asprintf(&path, "%s/%s.%s.%s.%ld.json", folder, job ? job : "0",
-	             step ? step : "batch", host, (long)getpid()) < 0)
+	if (asprintf(&path, "%s/%s.%s.%s.json", folder, job ? job : "0",
+	             step ? step : "batch", run) < 0)
 		return NULL;
-	if (!rec.rank)
+	if (!rec.rank || rec.has_sessions)
 		rec_folders_make(path);
 	return path;
 }
@@ -124,13 +126,17 @@ static char *output_path(void)
 {
 	const char *path = getenv("COMMPLACE_RECORD_OUT");
 	const char *folder = getenv("COMMPLACE_RECORD_DIR");
-	char name[64];
+	char run[HOST_NAME_MAX + 160], name[sizeof(run) + 32];
 
 	if (path && path[0])
 		return rec_path_absolute(path);
+	name_run(run, sizeof(run));
 	if (folder && folder[0] == '/')
-		return path_in(folder);
-	snprintf(name, sizeof(name), "commplace-%ld.json", (long)getpid());
+		return path_in(folder, run);
+	if (rec.has_sessions)
+		snprintf(name, sizeof(name), "commplace-%s.json", run);
+	else
+		snprintf(name, sizeof(name), "commplace-%ld.json", (long)getpid());
 	return rec_path_absolute(name);
 }
 
@@ -218,7 +224,7 @@ static bool may_begin(void)
 	rec.pid = getpid();
 	if (!rec_pmpi_load())
 		return true;
-	if (first_rank())
+	if (rec_first_rank(true))
 		fprintf(stderr, "commplace-record: the program uses another "
 		                "MPI library than the recorder was built "
 		                "for; nothing is recorded\n");
@@ -248,13 +254,14 @@ static void start(void)
 
 	describe(&rec.text);
 	head = head_of(&rec.text);
-	rec_rank_file_prepare(rec.path, rec.rank, &head, fill_section);
+	rec_rank_file_prepare(rec.path, rec.rank, rec.has_sessions, &head,
+	                      fill_section);
 	rec.active = true;
 	rec_keeps_time = true;
 	go_on();
 }
 
-#if REC_LARGE
+#if REC_SESSIONS
 /* This adds MPI_Init to the sessions that are open, and tells whether any are. */
 static bool opened_within(void)
 {
@@ -267,59 +274,68 @@ static bool opened_within(void)
 	return any;
 }
 
-/* All ranks are here, so they can be joined. Whoever has no memory comes, too. */
-static void join(void)
+/* The session of our own, since the program's may end before what it has made. */
+static bool open_own_session(void)
 {
-	bool here;
+	static const char all[] = "mpi://WORLD";
 
-	rec_lock();
-	here = !rec.joined;
-	rec.joined = true;
-	rec_unlock();
-	if (!here ||
-	    pmpi.Comm_create_from_group(rec.world, "commplace-record",
-	                                pmpi.no_info, pmpi.errors_return,
-	                                &rec.comm) != MPI_SUCCESS ||
-	    rec_agree(rec.active))
+	rec.session_open =
+	        pmpi.Session_init(pmpi.no_info, pmpi.errors_return,
+	                          &rec.session) == MPI_SUCCESS;
+	return rec.session_open &&
+	       pmpi.Group_from_session_pset(rec.session, all, &rec.world) ==
+	               MPI_SUCCESS;
+}
+
+static void close_own_session(void)
+{
+	if (!rec.session_open)
 		return;
-	stop();
-	rec.active = false;
-	rec_rank_file_cancel();
-	say_no_memory();
+	rec_peers_end();
+	pmpi.Group_free(&rec.world);
+	pmpi.Session_finalize(&rec.session);
+	rec.session_open = false;
 }
 
 void rec_session_begin(void)
 {
-	static const char all[] = "mpi://WORLD";
 	bool first;
 
 	rec_lock();
-	first = !rec.sessions && may_begin() && pmpi.has_sessions;
+	first = !rec.sessions &&
+	        (rec.has_sessions || (may_begin() && pmpi.has_sessions));
+	rec.has_sessions |= first;
 	rec.sessions += first || rec.sessions;
 	rec_unlock();
-	if (!first)
+	if (!first || !open_own_session())
 		return;
-	rec.session_open =
-	        pmpi.Session_init(pmpi.no_info, pmpi.errors_return,
-	                          &rec.session) == MPI_SUCCESS;
-	if (!rec.session_open ||
-	    pmpi.Group_from_session_pset(rec.session, all, &rec.world) !=
-	            MPI_SUCCESS)
+	if (rec.path) { /* there were some before */
+		if (rec_peers_begin(rec.world))
+			return;
+		rec_rank_file_go_on();
+		rec.active = true;
+		go_on();
 		return;
+	}
 	pmpi.Group_rank(rec.world, &rec.rank);
 	pmpi.Group_size(rec.world, &rec.size);
 	if (make_tables())
 		start();
 }
 
-void rec_session_joined(MPI_Group group)
+/* This rank's part, without a word to the others. */
+static void write_rank_file(void)
 {
-	int size = 0;
+	bool was_active;
 
-	/* Groups of two sessions cannot be compared, but none has more ranks. */
-	if (rec.sessions && rec.size &&
-	    pmpi.Group_size(group, &size) == MPI_SUCCESS && size == rec.size)
-		join();
+	rec_lock();
+	was_active = rec.active;
+	stop();
+	rec.active = false;
+	rec_unlock();
+	if (was_active && rec_rank_file_write(0))
+		fprintf(stderr, "commplace-record: cannot write %s.rank%d\n",
+		        rec.path, rec.rank);
 }
 
 void rec_session_end(void)
@@ -334,11 +350,9 @@ void rec_begin(void)
 	MPI_Comm parent;
 	bool ok;
 
-#if REC_LARGE
-	if (opened_within()) {
-		join();
+#if REC_SESSIONS
+	if (opened_within())
 		return;
-	}
 #endif
 	if (!may_begin())
 		return;
@@ -347,7 +361,6 @@ void rec_begin(void)
 	    parent != pmpi.comm_null ||
 	    pmpi.Comm_dup(pmpi.comm_world, &rec.comm) != MPI_SUCCESS)
 		return;
-	rec.joined = true;
 	pmpi.Comm_set_errhandler(rec.comm, pmpi.errors_return);
 	pmpi.Comm_rank(rec.comm, &rec.rank);
 	pmpi.Comm_size(rec.comm, &rec.size);
@@ -560,21 +573,23 @@ __attribute__((destructor)) static void ended(void)
 {
 	bool kept;
 
+	if (!rec.pid)
+		rec_unseen_look();
 	if (!rec.active || rec.pid != getpid())
 		return;
 	kept = !rec_rank_file_write(-1);
 	if (!rec.rank)
 		fprintf(stderr, "commplace-record: the program ended without "
 		                "%s; %s\n",
-		        !rec.session_open ? "MPI_Finalize"
-		        : rec.joined      ? "MPI_Session_finalize"
-		                          : "a communicator of all of mpi://WORLD",
+		        rec.session_open ? "MPI_Session_finalize"
+		                         : "MPI_Finalize",
 		        kept ? "what was counted until then is kept"
 		             : "no signature is written");
 }
 
 void rec_finish(void)
 {
+#if REC_SESSIONS
 	bool goes_on;
 
 	rec_lock();
@@ -582,15 +597,11 @@ void rec_finish(void)
 	rec_unlock();
 	if (goes_on)
 		return;
-	if (rec.joined)
-		write_all();
-	else
-		ended();
-	stop();
-	rec.active = false;
-#if REC_LARGE
-	if (rec.session_open)
-		pmpi.Session_finalize(&rec.session);
-	rec.session_open = false;
+	if (rec.has_sessions) {
+		write_rank_file();
+		close_own_session();
+		return;
+	}
 #endif
+	write_all();
 }

@@ -83,18 +83,16 @@ void rec_begin(void);
 void rec_finish(void);
 void rec_control(int level);
 
-#if REC_LARGE
+#if REC_SESSIONS
 /*
  * Programs of MPI 4's sessions have no MPI_Init. These are called after
- * MPI_Session_init, after MPI_Comm_create_from_group of a group of `size` members,
- * and before MPI_Session_finalize. Recording begins with the first session and ends
- * with the last one, or with MPI_Finalize if that is later; ranks are those of
- * mpi://WORLD. The first communicator of all of them is when the recorder makes its
- * own, since a session is opened by each process for itself. Where there was none,
- * each rank leaves its part as if it had ended without.
+ * MPI_Session_init and before MPI_Session_finalize. Recording goes on while a session
+ * is open (MPI_Init counts as one); ranks are those of mpi://WORLD. Each process opens
+ * and closes sessions for itself, so no rank waits for another one here: when its last
+ * session is closed each writes its part (rec_rank_file_write), which is written anew
+ * when it has opened and closed more.
  */
 void rec_session_begin(void);
-void rec_session_joined(MPI_Group group);
 void rec_session_end(void);
 #endif
 

@@ -76,16 +76,12 @@ CONTROL(Init_thread, (int *argc, char ***argv, int required, int *provided),
         (argc, argv, required, provided), (void)0, rec_begin())
 CONTROL(Finalize, (void), (), rec_finish(), (void)0)
 CONTROL(Abort, (MPI_Comm comm, int code), (comm, code), rec_abort(), (void)0)
-#if REC_LARGE
+#if REC_SESSIONS
 CONTROL(Session_init,
         (MPI_Info info, MPI_Errhandler handler, MPI_Session *session),
         (info, handler, session), (void)0, rec_session_begin())
 CONTROL(Session_finalize, (MPI_Session * session), (session), rec_session_end(),
         (void)0)
-CONTROL(Comm_create_from_group,
-        (MPI_Group group, const char *tag, MPI_Info info,
-         MPI_Errhandler handler, MPI_Comm *comm),
-        (group, tag, info, handler, comm), (void)0, rec_session_joined(group))
 #endif
 /* The handle is gone after the call, and may be another's by then. */
 CONTROL(Request_free, (MPI_Request * request), (request),

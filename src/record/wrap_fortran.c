@@ -51,7 +51,6 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 #define COMM(a) REC_F2C(Comm, *(const MPI_Fint *)(a))
 #define WIN(a) REC_F2C(Win, *(const MPI_Fint *)(a))
 #define OP(a) REC_F2C(Op, *(const MPI_Fint *)(a))
-#define GROUP(a) REC_F2C(Group, *(const MPI_Fint *)(a))
 #define FORTRAN_TYPES true
 #define REQUEST(a) REC_F2C(Request, *(const MPI_Fint *)(a))
 /* The descriptors of all compilers begin with the buffer's address. */
@@ -154,14 +153,11 @@ CONTROL(init, (MPI_Fint * ierror), (at), (void)0, rec_begin())
 CONTROL(init_thread, (P2, MPI_Fint *ierror), (A2, at), (void)0, rec_begin())
 CONTROL(finalize, (MPI_Fint * ierror), (at), rec_finish(), (void)0)
 CONTROL(abort, (P2, MPI_Fint *ierror), (A2, at), rec_abort(), (void)0)
-#if REC_LARGE
+#if REC_SESSIONS
 CONTROL(session_init, (P3, MPI_Fint *ierror), (A3, at), (void)0,
         rec_session_begin())
 CONTROL(session_finalize, (P1, MPI_Fint *ierror), (A1, at), rec_session_end(),
         (void)0)
-/* The tag's length comes last, by value. */
-CONTROL(comm_create_from_group, (P5, MPI_Fint *ierror, size_t length),
-        (A5, at, length), (void)0, rec_session_joined(GROUP(a1)))
 #endif
 CONTROL(request_free, (P1, MPI_Fint *ierror), (A1, at), free_request(a1),
         (void)0)

@@ -237,7 +237,8 @@ EXTRA_DIST += tests/bench/bench-domains
 EXTRA_DIST += tests/bench/bench-interleave
 
 # tests/bench/bench-links: as root, on a kernel with network namespaces
-EXTRA_DIST += tests/bench/bench-links tests/bench/reproduce-rescale
+EXTRA_DIST += tests/bench/bench-links tests/bench/links_job.c tests/bench/links_job.h \
+	tests/bench/reproduce-rescale
 
 # make benches: all that stands here and needs no library that may be missing
 benches: $(EXTRA_PROGRAMS)

@@ -18,6 +18,9 @@
  *   nics      as measured, but only the cables of nodes were measured
  *   uniform   of the known ones, and Unknown=uniform: as much from a node as theirs
  *   off       of the known ones
+ *   volume    as measured, but the job itself has no profile: it is placed by how
+ *             much each of its nodes sends, evenly (PlaceByVolume), its ranks in
+ *             blocks
  *   stock     (Slurm's flat selection)
  *
  * The busiest link that the job is on is judged with all jobs. Told are the geometric
@@ -31,10 +34,10 @@
 
 #define MOST_NODES 64
 
-enum view { FULL, MEASURED, LINKS, NICS, UNIFORM, OFF, STOCK, VIEWS };
+enum view { FULL, MEASURED, LINKS, NICS, UNIFORM, OFF, VOLUME, STOCK, VIEWS };
 
 static const char *const view_name[] = {"full", "measured", "links", "nics",
-                                        "uniform", "off", "stock"};
+                                        "uniform", "off", "volume", "stock"};
 
 struct job {
 	const struct cpl_signature *sig;
@@ -283,9 +286,22 @@ static double judge(const struct machine *m, const struct job *job,
 	return metrics.job_congestion;
 }
 
-static double decide(const struct machine *m, const struct job *job,
-                     const struct cpl_load *rates)
+/* Bytes that a node sends to others in a run, on the average. */
+static double volume_of(const struct job *job)
 {
+	double bytes = 0;
+
+	for (int r = 0; r < job->comm->ranks; r++)
+		for (int64_t i = job->comm->row[r]; i < job->comm->row[r + 1]; i++)
+			if (job->comm->to[i] / PER_NODE != r / PER_NODE)
+				bytes += job->comm->bytes[i];
+	return bytes / job->nodes;
+}
+
+static double decide(const struct machine *m, const struct job *job,
+                     const struct cpl_load *rates, bool by_volume)
+{
+	struct cpl_comm *even = NULL;
 	struct cpl_error err = {""};
 	struct cpl_load background;
 	struct cpl_decision d;
@@ -308,6 +324,15 @@ static double decide(const struct machine *m, const struct job *job,
 	        .n_phases = 1,
 	        .order = CPL_ORDER_REACHES};
 
+	if (by_volume) {
+		even = cpl_unknown_comm(job->nodes, volume_of(job), &err);
+		if (!even)
+			die("volume", &err);
+		req.comm = even;
+		req.ranks_per_node = 1;
+		req.wish.mapper = NULL;
+		req.n_phases = 0;
+	}
 	/* As slurmctld does, see CompareNodes in commplace.conf(5). */
 	choose_stock(m, 0, job->nodes, stock);
 	if (m->n_free <= 128)
@@ -317,7 +342,8 @@ static double decide(const struct machine *m, const struct job *job,
 	cpl_load_scale(&background, rates, job->seconds, m->net);
 	if (cpl_decide(&req, &d, &err))
 		die("decide", &err);
-	busiest = judge(m, job, d.node, d.rank_host);
+	busiest = judge(m, job, d.node, by_volume ? NULL : d.rank_host);
+	cpl_comm_free(even);
 	cpl_decision_free(&d);
 	cpl_load_free(&background);
 	return busiest;
@@ -362,9 +388,10 @@ static void run(int i, double noise, double busiest[VIEWS])
 	add_load(&view[LINKS], all.rest);
 	add_shares(&m, &nics, &view[NICS]);
 	add_uniform(&m, &view[UNIFORM]);
-	busiest[FULL] = decide(&m, &job, &m.rates);
+	busiest[FULL] = decide(&m, &job, &m.rates, false);
+	busiest[VOLUME] = decide(&m, &job, &view[MEASURED], true);
 	for (int v = MEASURED; v <= OFF; v++) {
-		busiest[v] = decide(&m, &job, &view[v]);
+		busiest[v] = decide(&m, &job, &view[v], false);
 		cpl_load_free(&view[v]);
 	}
 	busiest[STOCK] = judge(&m, &job, stock, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the benchmarks of time have in common: three machines of some 500 nodes,
- * six patterns of 2^k ranks (k from 5 on), and how a run of jobs is simulated.
+ * What the benchmarks of time have in common: machines of some 500 nodes, patterns
+ * of 2^k ranks (k from 5 on), and how a run of jobs is simulated. All have the first
+ * three machines and six patterns, time_error the others, too.
  */
 #pragma once
 
@@ -27,14 +28,14 @@ static const struct {
          HEAD "\"name\": \"torus\", \"type\": \"torus\", \"dims\": [8, 8, 8], "
               "\"bandwidth\": {\"dim\": [4e9, 4e9, 4e9], \"injection\": "
               "8e9}, \"nodes\": \"n[0-511]\"}",
-         "adaptive", "adaptive-minimal", "adaptive-minimal"},
+         "adaptive", "adaptive-minimal", "adaptive"},
         {"dragonfly",
          HEAD "\"name\": \"dragonfly\", \"type\": \"dragonfly\", \"groups\": "
               "17, \"rows\": 2, \"columns\": 4, \"nodes_per_router\": 4, "
               "\"global_links_per_group_pair\": 1, \"bandwidth\": {\"row\": "
               "5e9, \"column\": 15e9, \"global\": 5e9, \"injection\": 10e9}, "
               "\"nodes\": \"n[0-543]\"}",
-         "ugal-g", "static-indirect-sampled", "adaptive-hybrid"},
+         "ugal-g", "static-indirect-sampled", "ugal-g"},
         {"fat tree",
          HEAD "\"name\": \"fattree\", \"type\": \"fattree\", "
               "\"nodes_per_router\": 8, \"levels\": [{\"down\": 8, \"up\": 4, "
@@ -42,13 +43,25 @@ static const struct {
               "\"bandwidth\": 10e9}], \"bandwidth\": {\"injection\": 10e9}, "
               "\"nodes\": \"n[0-511]\"}",
          "adaptive", "ecmp", "ecmp"},
+        {"dragonfly+",
+         HEAD "\"name\": \"dfplus\", \"type\": \"dragonfly+\", \"cells\": 8, "
+              "\"leaves\": 8, \"spines\": 8, \"global_links_per_cell_pair\": "
+              "8, \"nodes_per_router\": 8, \"bandwidth\": {\"up\": 10e9, "
+              "\"down\": 10e9, \"global\": 10e9, \"injection\": 10e9}, "
+              "\"nodes\": \"n[0-511]\"}",
+         "ugal-g", "ecmp", "ugal-g"},
 };
-#define NETWORKS ((int)(sizeof(network) / sizeof(*network)))
+#define ALL_NETWORKS ((int)(sizeof(network) / sizeof(*network)))
+#define NETWORKS (ALL_NETWORKS - 1)
 
 static const char *const pattern[] = {"halo 2-D",       "halo 3-D",
                                       "halo 4-D",       "sub all-to-all",
-                                      "unstructured",   "spread"};
-#define PATTERNS ((int)(sizeof(pattern) / sizeof(*pattern)))
+                                      "unstructured",   "spread",
+                                      "ring",           "shift",
+                                      "permutation",    "all-to-all",
+                                      "allreduce",      "halving"};
+#define ALL_PATTERNS ((int)(sizeof(pattern) / sizeof(*pattern)))
+#define PATTERNS 6
 
 static inline void die(const char *what, const struct cpl_error *err)
 {
@@ -116,6 +129,38 @@ static inline void pattern_text(int p, int ranks, double scale, char *text,
 		         "{\"type\": \"many-to-many\", \"dims\": [%d, 16, 2], "
 		         "\"axis\": 1, \"bytes\": %.0f}",
 		         ranks / 32, 32768 * scale);
+		break;
+	case 6:
+		snprintf(text, size,
+		         "{\"type\": \"stencil\", \"dims\": [%d], \"points\": 3, "
+		         "\"periodic\": true, \"bytes\": %.0f}",
+		         ranks, 262144 * scale);
+		break;
+	case 7:
+		snprintf(text, size,
+		         "{\"type\": \"permutation\", \"ranks\": %d, \"bytes\": "
+		         "%.0f, \"shift\": %d}",
+		         ranks, 262144 * scale, ranks / 2 - 3);
+		break;
+	case 8:
+		snprintf(text, size,
+		         "{\"type\": \"permutation\", \"ranks\": %d, \"bytes\": "
+		         "%.0f, \"seed\": 1}",
+		         ranks, 262144 * scale);
+		break;
+	case 9:
+		snprintf(text, size,
+		         "{\"type\": \"many-to-many\", \"dims\": [%d], \"axis\": "
+		         "0, \"bytes\": %.0f}",
+		         ranks, 8192 * scale);
+		break;
+	case 10:
+	case 11:
+		snprintf(text, size,
+		         "{\"type\": \"collective\", \"operation\": \"allreduce\", "
+		         "\"algorithm\": \"%s\", \"ranks\": %d, \"bytes\": %.0f}",
+		         p == 10 ? "recursive-doubling" : "bine", ranks,
+		         131072 * scale);
 		break;
 	default:
 		snprintf(dims, sizeof(dims), "\"range\": %d, ", range);

@@ -3,9 +3,9 @@
  * How far the seconds of communication that a decision goes by (traffic/times.h)
  * are from simulated ones, beside running jobs:
  *
- *   time_error run NETWORK PLACEMENTS [SCALE] >ROWS.csv
- *	NETWORK: torus, dragonfly or "fat tree" (time_cases.h); SCALE of the
- *	messages, 0.0625 by default; on a terminal stderr has how far it is
+ *   time_error run NETWORK PLACEMENTS [FIRST] >ROWS.csv
+ *	NETWORK: torus, dragonfly, "fat tree" or dragonfly+ (time_cases.h); FIRST
+ *	of the placements, 0 by default; on a terminal stderr has how far it is
  *   time_error tell <ROWS.csv
  *	the tables, of one or several runs' rows after each other
  *
@@ -31,7 +31,7 @@
 #define MOST_OTHERS 80
 #define SCALE 0.0625
 /* Seconds of theirs; as long as the job's messages are. */
-#define PERIOD(scale) (8e-4 * (scale))
+#define PERIOD (8e-4 * SCALE)
 #define MOST 100 /* placements */
 /* Of flows; the times differ from those of a tenth of it by less. */
 #define TOLERANCE 0.01
@@ -106,27 +106,33 @@ static struct cpl_signature *other(double bytes, double period, double compute)
 	return sig;
 }
 
-/* Their rates under a routing, and the longest that one communicates alone. */
+/* Their rates under a routing, where packets adapt each beside the others, and the
+ * longest that one communicates alone. */
 static double rate_others(const struct cpl_network *net,
                           const struct cpl_routing *by, struct others *o)
 {
 	struct cpl_error err = {""};
-	struct cpl_times_space *space = cpl_times_space_new(net, by, &err);
-	struct cpl_times *times = cpl_times_open(o->sig->phase, 1, OTHER, &err);
+	struct cpl_times_space *space = cpl_times_space_adaptive(net, by, &err);
+	struct cpl_times *times[MOST_OTHERS];
 	struct cpl_times_result r;
 	double longest = 0;
 
 	cpl_load_clear(&o->rates, net);
-	if (!space || !times || cpl_times_order(times, NULL, 1, OTHER, &err))
-		die("rates", &err);
 	for (int j = 0; j < o->n; j++) {
-		if (cpl_times_put(times, space, o->node[j], &err))
+		times[j] = cpl_times_open(o->sig->phase, 1, OTHER, &err);
+		if (!space || !times[j] ||
+		    cpl_times_order(times[j], NULL, 1, OTHER, &err) ||
+		    cpl_times_put(times[j], space, o->node[j], &err))
 			die("rates", &err);
-		cpl_times_add(times, 1, &o->rates);
-		cpl_times_judge(times, NULL, false, &r);
+		cpl_times_add(times[j], 1, &o->rates);
+		cpl_times_judge(times[j], NULL, false, &r);
 		longest = fmax(longest, r.alone);
 	}
-	cpl_times_close(times);
+	for (int j = 0; j < o->n; j++)
+		if (cpl_times_adapt(times[j], space, o->node[j], &o->rates, &err))
+			die("rates", &err);
+	for (int j = 0; j < o->n; j++)
+		cpl_times_close(times[j]);
 	cpl_times_space_free(space);
 	return longest;
 }
@@ -245,6 +251,7 @@ static void run_load(const struct cpl_network *net, struct row row,
 {
 	struct others none = {.period = o->period};
 	bool some = load[row.load] > 0;
+	struct cpl_error err = {""};
 	struct cpl_times_result told;
 
 	if (some && !load_others(net, o, placed[0].times, load[row.load]))
@@ -254,6 +261,11 @@ static void run_load(const struct cpl_network *net, struct row row,
 
 		if (some) {
 			rate_others(net, by->routing, o);
+			cpl_times_add(by->times, 1, &o->rates);
+			if (cpl_times_adapt(by->times, by->space, node, &o->rates,
+			                    &err))
+				die("job", &err);
+			cpl_times_add(by->times, -1, &o->rates);
 			row.used = used(net, by->times, &o->rates);
 		}
 		cpl_times_judge(by->times, some ? &o->rates : NULL, false, &told);
@@ -269,13 +281,12 @@ static void run_load(const struct cpl_network *net, struct row row,
 	o->sig = NULL;
 }
 
-static void run_placement(const struct cpl_network *net, struct row row,
-                          double scale)
+static void run_placement(const struct cpl_network *net, struct row row)
 {
 	struct cpl_signature *sig =
-	        signature_of(row.pattern, RANKS, scale, 1, 0, 0);
+	        signature_of(row.pattern, RANKS, SCALE, 1, 0, 0);
 	struct cpl_error err = {""};
-	struct others o = {.period = PERIOD(scale)};
+	struct others o = {.period = PERIOD};
 	struct placed placed[2] = {
 	        {.routing = cpl_routing_minimal(net)},
 	        {.routing = cpl_routing_find(net, network[row.network].told,
@@ -307,14 +318,14 @@ static void run_placement(const struct cpl_network *net, struct row row,
 	cpl_signature_free(sig);
 }
 
-static int run(int k, int placements, double scale)
+static int run(int k, int placements, int first)
 {
 	struct cpl_network *net = load_network(k);
 	bool shown = isatty(STDERR_FILENO);
 
 	/* Rows of a run that was cut are of all patterns. */
 	for (int i = 0; i < placements; i++)
-		for (int p = 0; p < PATTERNS; p++) {
+		for (int p = 0; p < ALL_PATTERNS; p++) {
 			if (shown)
 				fprintf(stderr, "\r%s, %s: %d of %d   ",
 				        network[k].name, pattern[p], i + 1,
@@ -322,8 +333,7 @@ static int run(int k, int placements, double scale)
 			run_placement(net,
 			              (struct row){.network = k,
 			                           .pattern = p,
-			                           .placement = i},
-			              scale);
+			                           .placement = first + i});
 		}
 	if (shown)
 		fprintf(stderr, "\n");
@@ -346,11 +356,11 @@ static int named(const char *text, const char *const *name, int n)
 
 static int network_named(const char *text)
 {
-	const char *name[NETWORKS];
+	const char *name[ALL_NETWORKS];
 
-	for (int k = 0; k < NETWORKS; k++)
+	for (int k = 0; k < ALL_NETWORKS; k++)
 		name[k] = network[k].name;
-	return named(text, name, NETWORKS);
+	return named(text, name, ALL_NETWORKS);
 }
 
 static void read_rows(FILE *in)
@@ -374,7 +384,7 @@ static void read_rows(FILE *in)
 			exit(1);
 		}
 		r.network = network_named(net);
-		r.pattern = named(of, pattern, PATTERNS);
+		r.pattern = named(of, pattern, ALL_PATTERNS);
 		r.mode = named(by, routing, MODES);
 		while (r.load < LOADS - 1 && load[r.load] < loaded)
 			r.load++;
@@ -484,7 +494,7 @@ static void tell_all(double *value)
 	char name[32];
 
 	tell_head("network, load");
-	for (int k = 0; k < NETWORKS; k++)
+	for (int k = 0; k < ALL_NETWORKS; k++)
 		for (int m = 0; m < MODES; m++)
 			for (int l = 0; l < LOADS; l++) {
 				snprintf(name, sizeof(name), "%s, %g",
@@ -494,7 +504,7 @@ static void tell_all(double *value)
 			}
 	putchar('\n');
 	tell_head("pattern, beside others");
-	for (int p = 0; p < PATTERNS; p++)
+	for (int p = 0; p < ALL_PATTERNS; p++)
 		for (int m = 0; m < MODES; m++)
 			tell_row(pattern[p], (struct which){-1, p, m, -1},
 			         value);
@@ -521,7 +531,7 @@ static void tell_waiting(double *value)
 		printf(" x %g |", factor[f]);
 	printf("\n|---|---|---|---|---|---|---|---|\n");
 	for (int m = 0; m < MODES; m++) {
-		for (int k = 0; k < NETWORKS; k++)
+		for (int k = 0; k < ALL_NETWORKS; k++)
 			for (int l = 1; l < LOADS; l++) {
 				snprintf(name, sizeof(name), "%s, %g",
 				         network[k].name, load[l]);
@@ -550,14 +560,15 @@ static int tell(void)
 int main(int argc, char **argv)
 {
 	int placements = argc > 3 ? atoi(argv[3]) : 0;
-	double scale = argc > 4 ? atof(argv[4]) : SCALE;
+	int first = argc > 4 ? atoi(argv[4]) : 0;
 
 	if (argc == 2 && !strcmp(argv[1], "tell"))
 		return tell();
 	if (argc >= 4 && argc <= 5 && !strcmp(argv[1], "run") &&
-	    placements > 0 && placements <= MOST && scale > 0)
-		return run(network_named(argv[2]), placements, scale);
-	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [SCALE] "
+	    placements > 0 && placements <= MOST && first >= 0 &&
+	    first <= MOST)
+		return run(network_named(argv[2]), placements, first);
+	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [FIRST] "
 	                ">ROWS.csv\n"
 	                "       time_error tell <ROWS.csv\n");
 	return 2;

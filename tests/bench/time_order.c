@@ -9,12 +9,15 @@
  * neighbouring nodes, drawn and in an order that is drawn. Each is simulated
  * packet by packet on minimal paths, with the network's adaptive routing, and as
  * flows. Figures are of minimal routing; where packets adapt once more of one that
- * spreads flows as wide ("spread"). Printed for each network and pattern, and as means over them: the part
- * of pairs of placements that a figure orders as the time does (Jain 2016, 4.3).
+ * spreads flows as wide ("spread"). "Told" are the seconds that commplace traffic
+ * tells, where packets adapt by the routing that has their rule. Printed for each
+ * network and pattern, and as means over them: the part of pairs of placements that a
+ * figure orders as the time does (Jain 2016, 4.3).
  */
 #include "learn/concordant.h"
 #include "learn/features.h"
 #include "time_cases.h"
+#include "traffic/times.h"
 
 #define RANKS 128
 #define NODES (RANKS / PER_NODE)
@@ -62,6 +65,7 @@ static double simulate(const struct cpl_network *net,
 /* One placement after the other: its figures by column, and its times. */
 struct rows {
 	double figure[2][CPL_FEATURES][MOST], seconds[MODES][MOST];
+	double told[2][MOST]; /* by the routing in force: minimal, adaptive */
 };
 
 /* What is compared: figures of minimal routing or of a wider one, and times. */
@@ -94,6 +98,28 @@ static void figures(const struct cpl_network *net,
 		die("features", &err);
 }
 
+/* The seconds that `commplace traffic` tells. */
+static double tell(const struct cpl_network *net,
+                   const struct cpl_routing *routing,
+                   const struct cpl_signature *sig, const int *node)
+{
+	struct cpl_error err = {""};
+	struct cpl_times_space *space =
+	        routing ? cpl_times_space_adaptive(net, routing, &err) : NULL;
+	const struct cpl_times_job job = {.phase = sig->phase,
+	                                  .n_phases = 1,
+	                                  .ranks = RANKS,
+	                                  .ranks_per_node = PER_NODE,
+	                                  .n_hosts = NODES,
+	                                  .node = node};
+	struct cpl_times_result told;
+
+	if (!space || cpl_times_of(space, &job, NULL, &told, &err))
+		die("times", &err);
+	cpl_times_space_free(space);
+	return told.seconds;
+}
+
 static void fill(struct rows *rows, int n, const struct cpl_network *net, int k,
                  int p, FILE *csv)
 {
@@ -107,6 +133,11 @@ static void fill(struct rows *rows, int n, const struct cpl_network *net, int k,
 		figures(net, cpl_routing_minimal(net), sig, node, value[0]);
 		figures(net, cpl_routing_find(net, network[k].spread, NULL),
 		        sig, node, value[1]);
+		rows->told[0][i] =
+		        tell(net, cpl_routing_minimal(net), sig, node);
+		rows->told[1][i] = tell(
+		        net, cpl_routing_find(net, network[k].told, NULL), sig,
+		        node);
 		if (csv)
 			fprintf(csv, "%s,%s,%d", network[k].name,
 			        pattern[p], i);
@@ -131,14 +162,16 @@ static void print_row(const char *a, const char *b, const char *c,
                       const double *part, double spread)
 {
 	printf("| %s | %s | %s |", a, b, c);
-	for (int f = 0; f < CPL_FEATURES; f++)
+	for (int f = 0; f <= CPL_FEATURES; f++)
 		printf(" %.3f |", part[f]);
 	printf(" %.2f |\n", spread);
 }
 
 int main(int argc, char **argv)
 {
-	static double mean[TABLES][CPL_FEATURES], least[TABLES][CPL_FEATURES];
+	/* With what is told as the last. */
+	static double mean[TABLES][CPL_FEATURES + 1],
+	        least[TABLES][CPL_FEATURES + 1];
 	static struct rows rows;
 	int n = argc > 1 ? atoi(argv[1]) : 0;
 	FILE *csv = argc > 2 ? fopen(argv[2], "w") : NULL;
@@ -151,8 +184,8 @@ int main(int argc, char **argv)
 	printf("| network | pattern | simulated |");
 	for (int f = 0; f < CPL_FEATURES; f++)
 		printf(" %s |", cpl_feature_name[f]);
-	printf(" slowest / fastest |\n|---|---|---|");
-	for (int f = 0; f <= CPL_FEATURES; f++)
+	printf(" told | slowest / fastest |\n|---|---|---|");
+	for (int f = 0; f <= CPL_FEATURES + 1; f++)
 		printf("---|");
 	putchar('\n');
 	if (csv) {
@@ -162,7 +195,7 @@ int main(int argc, char **argv)
 		fprintf(csv, ",minimal,adaptive,flows\n");
 	}
 	for (int t = 0; t < TABLES; t++)
-		for (int f = 0; f < CPL_FEATURES; f++)
+		for (int f = 0; f <= CPL_FEATURES; f++)
 			least[t][f] = 1;
 	for (int k = 0; k < NETWORKS; k++) {
 		struct cpl_network *net = load_network(k);
@@ -170,7 +203,7 @@ int main(int argc, char **argv)
 		for (int p = 0; p < PATTERNS; p++) {
 			fill(&rows, n, net, k, p, csv);
 			for (int t = 0; t < TABLES; t++) {
-				double part[CPL_FEATURES], top = 0;
+				double part[CPL_FEATURES + 1], top = 0;
 				double low = INFINITY;
 				const double *seconds =
 				        rows.seconds[table[t].mode];
@@ -179,9 +212,13 @@ int main(int argc, char **argv)
 					top = fmax(top, seconds[i]);
 					low = fmin(low, seconds[i]);
 				}
-				for (int f = 0; f < CPL_FEATURES; f++) {
+				for (int f = 0; f <= CPL_FEATURES; f++) {
 					if (cpl_concordant(
-					            rows.figure[table[t].wide][f],
+					            f < CPL_FEATURES
+					                    ? rows.figure[table[t].wide]
+					                                 [f]
+					                    : rows.told[table[t].mode ==
+					                                1],
 					            seconds, n, &part[f], &err))
 						die(network[k].name, &err);
 					mean[t][f] += part[f] /

@@ -98,6 +98,7 @@ like "$(cat metrics)" "commplace_trial_gain_ratio\{profile=\"milc\"\} 0\\.[0-9]+
 .*commplace_trial_gain_ratio 0\\.0[0-9]+
 .*# EOF" "metrics"
 like "$(cat page.html)" "<svg.*Gain in elapsed time.*</svg>.*vasp" "a page"
+like "$(cat page.html)" "<footer>commplace. Gains are measured" "which says what it shows"
 like "$(cat gains.svg)" "^<svg .*over all.*</svg>" "a figure"
 
 "$commplace" benefit --plan --effect 5 --spread 20 --node-hours 10 --json >json
@@ -176,6 +177,45 @@ is "$(json json left_out silent) $(json json overall jobs stock)" "2 37" \
 	"jobs that report nothing are left out"
 like "$("$commplace" benefit --state-dir state --sacct notes.txt --seconds t)" \
 	"2 jobs are left out: they reported no t" "and told of"
+# The same as answers of slurmrestd: of slurmdbd, in both ways that numbers and states
+# have been written, and of slurmctld, which has times alone, and no energy.
+"$commplace" benefit --state-dir state --sacct notes.txt --seconds t --merit rate --json |
+	grep -v '"seconds_taken"' >want
+# answer JOB: of lines of sacct
+answer() {
+	awk -F'|' -v as="$1" -v q='"' '
+		NR == 1 || $1 ~ /[.]/ { next }
+		{ c = $0; for (i = 1; i < 5; i++) sub(/[^|]*[|]/, "", c); sub(/ .*/, "", $2)
+		  number = as == "old" ? "%s" : "{\"set\": true, \"infinite\": false, \"number\": %s}"
+		  state = as == "old" ? q $2 q : "[" q $2 q "]"
+		  printf "%s\n{\"job_id\": %s, ", n++ ? "," : "{\"meta\": {}, \"jobs\": [", $1
+		  if (as == "live")
+			printf "\"job_state\": %s, \"start_time\": " number ", \"end_time\": " number \
+				", \"comment\": \"%s\"}", state, 1700000000, 1700000000 + $3, c
+		  else
+			printf "\"state\": {\"current\": %s, \"reason\": \"None\"}, " \
+				"\"time\": {\"elapsed\": " number "}, \"comment\": {\"job\": \"%s\"}, " \
+				"\"tres\": {\"allocated\": [{\"type\": \"cpu\", \"count\": 4}, " \
+				"{\"type\": \"energy\", \"count\": %s}]}}", state, $3, c, $4 + 0 }
+		END { print "]}" }' notes.txt
+}
+for as in old new live; do
+	answer $as >answer.json
+	"$commplace" benefit --state-dir state --sacct answer.json --seconds t \
+		--merit rate --json | grep -v '"seconds_taken"' >json
+	if [ $as = live ]; then
+		is "$(json json overall merit gain),$(json json overall gain)" \
+			"$(json want overall merit gain),$(json want overall gain)" "slurmctld's JSON"
+	else
+		is "$(cat json)" "$(cat want)" "slurmdbd's JSON, $as"
+	fi
+done
+"$commplace" benefit --state-dir state --sacct answer.json --json >json
+awk -v g="$(json json overall gain)" 'BEGIN { exit !(g > 0.098 && g < 0.102) }'
+ok $? "how long its jobs ran is from begin to end"
+echo '{"jobs": 7}' >answer.json
+"$commplace" benefit --state-dir state --sacct answer.json >out 2>&1
+is "$?,$(cat out)" '1,commplace benefit: answer.json: has no array "jobs"' "JSON of something else"
 "$commplace" benefit --state-dir state --sacct notes.txt --json >json
 awk -v g="$(json json overall gain)" 'BEGIN { exit !(g > 0.098 && g < 0.102) }'
 ok $? "without --seconds, elapsed times count"

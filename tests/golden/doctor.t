@@ -126,4 +126,12 @@ echo Mode=observe >>commplace.conf
 like "$("$commplace" 2>&1 | tail -1)" "^Here: Mode=observe in .*commplace doctor" "observing"
 rm commplace.conf
 like "$("$commplace" 2>&1 | tail -1)" "^Here: Slurm is here, and commplace is not set up" "not set up"
+# A host without Slurm: nothing is wrong with it. Where the system has one, it is found.
+if [ ! -e /etc/slurm/slurm.conf ]; then
+	(unset SLURM_CONF; COMMPLACE_CONF=$work/no/commplace.conf "$commplace" doctor) >out 2>err
+	is "$? $(grep -c '^wrong' out)" "0 0" "doctor without Slurm" || diag "$(cat out err)"
+	like "$(grep ^first out)" " a host without Slurm, compare, place" "says what needs none"
+	like "$(unset SLURM_CONF; COMMPLACE_CONF=$work/no/commplace.conf "$commplace" 2>&1 | tail -1)" \
+		"^Here: no Slurm is set up here" "commplace alone without Slurm"
+fi
 done_testing

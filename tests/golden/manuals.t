@@ -132,9 +132,53 @@ done
 is "$(completed commplace signature inst)" install "bash: what follows a subcommand"
 is "$(completed commplace map --network "$work/he")" "$work/help" "bash: files"
 is "$(completed commplace map --seed "")" "" "bash: no guess at a number"
-for shell in zsh fish; do
-	command -v $shell >/dev/null || continue
-	runs "$shell reads its completions" $shell -n "$made"/completions/$shell/*
+# Options that are added to sbatch, beside what Slurm itself completes.
+added="--comm-profile= --comm-record= --placement-policy= --rank-mapping="
+submitted() {
+	bash -c '_sbatch() { COMPREPLY=(--nodes); }
+		__load_completion() { complete -F _sbatch "$1"; }
+		. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+		for i in 1 2; do _commplace_submit sbatch; done
+		printf "%s\n" "${COMPREPLY[@]}"' "$made/completions/submit/bash/commplace" "$@"
+}
+is "$(submitted sbatch -- | sort | paste -sd' ')" \
+	"$(printf '%s\n' $added --nodes | sort | paste -sd' ')" "bash: options of sbatch"
+is "$(submitted sbatch job | paste -sd' ')" --nodes "bash: files are Slurm's to complete"
+# In the shells themselves.
+export PATH=$work/bin:$PATH
+mkdir -p "$work/bin"
+ln -sf "$(realpath "$(command -v "$commplace")")" "$work/bin/commplace"
+# typed SHELL WORDS: what it offers for the last of them
+typed() {
+	case $1 in
+	fish)
+		fish -N -c "source '$made/completions/fish/commplace.fish'
+			source '$made/completions/submit/fish/commplace.fish'
+			complete -C '$2'" 2>&1 | cut -f1
+		;;
+	zsh)
+		mkdir -p "$work/zsh"
+		cp "$made"/completions/zsh/* "$made"/completions/submit/zsh/* "$work/zsh"
+		zsh -f -c 'zmodload zsh/zpty; zpty shell zsh -fi
+			zpty -w shell "PS1= PROMPT= RPROMPT=; fpath=('"$work/zsh"' \$fpath)
+				autoload -Uz compinit; compinit -u -D; setopt no_list_ambiguous
+				LISTMAX=9999; COLUMNS=300; LINES=500; stty columns 300 rows 500
+				zstyle :completion:\\* list-colors ; print RE""ADY"
+			zpty -r shell line "*READY*"; zpty -w -n shell "$1"$'"'\t\t'"'
+			sleep 2; text=
+			while zpty -rt shell line; do text+=$line; done; print -r -- "$text"
+			zpty -d shell' zsh "$2" 2>&1 | sed $'s/\e\\[[0-9;?]*[a-zA-Z]//g' |
+			tr -cd '\n[:print:]'
+		;;
+	esac
+}
+for shell in fish zsh; do
+	command -v $shell >/dev/null || { skip "completions of $shell" "it is not there"; continue; }
+	for row in "commplace sig|signature" "commplace signature inst|install" \
+		"commplace map --alg|--algorithm" "sbatch --comm-p|--comm-profile" \
+		"srun --rank|--rank-mapping"; do
+		like "$(typed $shell "${row%|*}")" "[-]*${row#*|}" "$shell: ${row%|*}"
+	done
 done
 
 # The sample has every key, and none that the parser does not know.

@@ -291,6 +291,30 @@ ok $? "explain --html without the network file"
 like "$(cat explain.html)" "no map: .*network.json" "says so"
 page "explain without the network" explain.html
 mv away.json network.json
+# The network states no bandwidths: bytes a second, and nothing that is full.
+sed 's/"bandwidth": {[^}]*},//' network.json >unstated.json
+"$commplace" status --html unstated.html --network unstated.json
+like "$(cat unstated.html)" "Load of the links by class.*busiest [0-9.]+ k?B/s.*[0-9.]+ k?B/s, 2 jobs" \
+	"without bandwidths loads are rates"
+unlike "$(grep '<svg' -A999 unstated.html)" '[0-9] %, [0-9]+ job|all that the link can give' \
+	"and no percent of anything"
+# What the script makes of a page, in a browser.
+chromium=$(command -v chromium || command -v chromium-browser)
+if [ -n "$chromium" ]; then
+	timeout 120 "$chromium" --headless=new --no-sandbox --disable-gpu \
+		--user-data-dir="$work/browser" --virtual-time-budget=2000 --dump-dom \
+		"file://$work/status.html#job-17" >dom.html 2>dom.err
+	like "$(cat dom.html)" '<nav aria-label="Sections">(<a href="#[a-z-]+">[^<]*</a>){5}</nav>' \
+		"a browser: sections are listed" || diag "$(tail -n 5 dom.err)"
+	like "$(cat dom.html)" '<details class="job" id="job-17" open="">' \
+		"the job of the address is open, the other one is not"
+	unlike "$(cat dom.html)" 'id="job-19" open' "the other one is not"
+	is "$(grep -o '<th[ >]' dom.html | wc -l)" \
+		"$(grep -o '<th [^>]*tabindex="0"' dom.html | wc -l)" \
+		"each head of a column can be reached by keys"
+else
+	skip "the page in a browser" "chromium is not there"
+fi
 "$commplace" status --html a.html --network network.json
 "$commplace" explain 20 --html stock.html
 page "a stock job" stock.html
@@ -398,6 +422,11 @@ has "$("$commplace" status --measured links.csv)" "^         n1 to router 0: 400
 carried n0,=400 0,1=400 ,n2=100 >links.csv
 has "$("$commplace" status --measured links.csv)" "^         router 1 gets 400 B/s and passes on 100 B/s" \
 	"a router's sums"
+"$commplace" status --measured links.csv --html measured.html
+has "$(tr '\n' ' ' <measured.html)" \
+	">Measured links<.*cabling  not as the network file has it:.*router 1 gets 400 B/s and passes on 100 B/s" \
+	"the page has it, too"
+unlike "$("$commplace" status --html /dev/stdout)" "Measured links" "where links were measured"
 carried >links.csv
 has "$("$commplace" status --measured links.csv)" "^         job 17 sends nothing" "a job that waits"
 sed 's/"job": 17/"job": 19/' state/running/17.json >state/running/19.json

@@ -17,7 +17,8 @@ for f in bin/commplace lib/libcommplace.so lib/pkgconfig/commplace.pc \
     lib/slurm-wlm/{select_cons_tres_commplace,task_commplace,spank_commplace,job_submit_commplace}.so \
     share/man/man1/commplace.1 share/man/man1/commplace-map.1 \
     share/man/man5/commplace.conf.5 share/doc/commplace/options-in-versions \
-    share/bash-completion/completions/commplace \
+    share/bash-completion/completions/commplace etc/bash_completion.d/commplace \
+    share/fish/vendor_conf.d/commplace.fish share/zsh/site-functions/_commplace-submit \
     share/man/man8/spank_commplace.8; do
 	[ -s "$root/$f" ]
 	ok $? "$f is installed"

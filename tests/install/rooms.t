@@ -30,7 +30,7 @@ declare -A on=(
 	[commplaced]=door
 	[layout]=
 	[plugins]=door
-	[record]=
+	[record]=base
 	[reorder]='mapping record'
 )
 

@@ -24,5 +24,5 @@ build_mpich_recorder() {
 		esac
 	done
 	"${CC:-gcc}" "${flags[@]}" "$@" -shared -o "$to/libcommplace-record.so" \
-		"${sources[@]}"
+		"${sources[@]}" "$top/src/core/base/linking.c"
 }

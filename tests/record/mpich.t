@@ -98,43 +98,7 @@ is "$(matrix got.json)" "0 1 132 11
 is "$(sed '/^#/d' phases.coo | sort)" "$(matrix got.json)" \
 	"their events are those of the calls without"
 
-# Sessions: 10 bytes around the ring of all, backwards in mpi://WORLD, 7 in each half.
-runs "MPI sessions" "$mpicc" -std=gnu11 -O1 -o sessions "$here/sessions.c"
-pairs_of() {
-	"$COMMPLACE" signature export "./$1" --format coo -o pairs.coo >/dev/null
-	sed '/^#/d' pairs.coo | LC_ALL=C sort
-}
-ring() {
-	printf '%s\n' "0 1 $((7 * $1)) $1" "0 3 $((10 * $1 + $2)) $(($1 + ($2 > 0)))" \
-		"1 0 $((10 * $1)) $1" "2 1 $((10 * $1)) $1" "2 3 $((7 * $1)) $1" \
-		"3 2 $((10 * $1)) $1"
-}
-self=$(printf '%s\n' "0 0 3 1" "1 1 3 1" "2 2 3 1" "3 3 3 1")
-for row in "world|$(ring 1 0)|got.json|" "twice|$(ring 2 0)|got.json|" \
-	"both|$(ring 1 5)|got.json|" \
-	"self|$self|got.partial.json|a communicator of all of mpi://WORLD" \
-	"exit|$(ring 1 0)|got.partial.json|MPI_Session_finalize"; do
-	kind=${row%%|*} text=${row##*|} row=${row#*|}
-	want=${row%%|*} row=${row#*|} file=${row%%|*}
-	rm -f got.json got.partial.json got.events
-	output=$("$COMMPLACE" record -o got.json --events got.events \
-		--library "$work/libcommplace-record.so" -- \
-		"$mpiexec" -n 4 ./sessions $kind 2>&1 </dev/null)
-	# Ranks that the launcher killed as another one left its session open are
-	# missing.
-	pairs=$(pairs_of $file)
-	if [ $kind = exit ]; then
-		is "$(comm -23 <(echo "$pairs") <(echo "$want"))" "" "sessions, exit"
-	else
-		is "$pairs" "$want" "sessions, $kind"
-	fi
-	[ -z "$text" ] || like "$output" "ended without $text" \
-		"sessions, $kind: says what was missing"
-	[ -z "$text" ] || continue
-	"$COMMPLACE" signature phases got.events -o phases.json >/dev/null
-	is "$(pairs_of phases.json)" "$want" "sessions, $kind: events, too"
-done
 "$COMMPLACE" record -o got.json --library "$work/libcommplace-record.so" -- \
-	"$mpiexec" -n 4 ./sessions world >/dev/null 2>&1
+	"$mpiexec" -n 4 ./calls4 >/dev/null 2>&1
 like "$(recorded got.json mpi)" MPICH "the library is told"
 done_testing

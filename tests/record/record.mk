@@ -4,7 +4,7 @@ record_calls = tests/record/calls.c tests/record/calls.h \
 	tests/record/calls_coll.c
 EXTRA_DIST += $(record_calls) tests/record/calls.F90 tests/record/loader.c \
 	tests/record/calls4.c tests/record/calls_large.c \
-	tests/record/sessions.c \
+	tests/record/sessions.c tests/record/sessions.F90 tests/record/sessions.t \
 	tests/record/loops.c tests/record/stubs.c \
 	tests/record/topologies.c tests/record/topologies.F90 \
 	tests/record/mixed.c tests/record/reorder.t \

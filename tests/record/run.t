@@ -195,6 +195,20 @@ int main(int n, char **v) { return MPI_Init(&n, &v); }' >inside.c
 gcc -static -o inside inside.c && gcc -shared -fPIC -o inside.so inside.c ||
 	bail "cannot build a static program"
 
+# Where the command's own words do not name it, the launcher's recorder does, once; so
+# does rank 0 of a program that loads a C library, but no MPI.
+gcc -O1 -o inside-dynamic inside.c && gcc -static-pie -o inside-pie inside.c &&
+	printf '#!/bin/sh\n"$@"\n' >wrapper && chmod +x wrapper || bail "no programs"
+for row in "sh -c 'mpirun -n 3 ./inside'|./inside" "sh -c 'mpirun -n 3 ./inside-pie'|./inside-pie" \
+	"sh -c 'PATH=.:\$PATH mpirun -n 3 inside'|inside" \
+	"mpirun -n 3 ./wrapper ./inside-dynamic|./inside-dynamic"; do
+	output=$(eval "$COMMPLACE record -o none.json -- ${row%|*}" 2>&1)
+	is "$(grep -c "^commplace-record: ${row#*|} has its MPI library linked in statically" \
+		<<<"$output")" 1 "${row%|*}: is named, once" || diag "$output"
+done
+unlike "$("$COMMPLACE" record -o none.json -- sh -c 'echo MPI_Init; mpirun -n 2 grep -c x inside.c inside.so' 2>&1)" \
+	"linked in" "nothing else is"
+
 # What goes wrong keeps the old file, and leaves no other
 cp got.json old.json
 for row in "mpirun -n 2 ./inside|1|^commplace record: ./inside has its MPI library linked in statically" \
@@ -214,7 +228,7 @@ for row in "mpirun -n 2 ./inside|1|^commplace record: ./inside has its MPI libra
 	cmp -s got.json old.json
 	ok $? "$command: the old signature stays"
 done
-rm -f old.partial.json inside* # see phases.t
+rm -f old.partial.json inside* wrapper # see phases.t
 is "$(ls | tr '\n' ' ')" "default got.json noise old.json " "nothing else is left"
 
 output=$("$PROGRAMS/calls" no-finalize 2>&1)

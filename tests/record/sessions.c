@@ -3,12 +3,16 @@
  * sessions KIND: MPI 4's sessions on 4 ranks, without MPI_Init. Each rank sends 10
  * bytes to the next one of a communicator of all, which has them the other way
  * round, then 0 sends 7 bytes to 1 in each half. KIND: world; twice (with another
- * session open from before to after, as a library has it); self (each with itself
- * alone, 3 bytes); exit (the session stays open); both (MPI_Init within it).
+ * session open from before to after, as a library has it); again (a second one when
+ * the first is closed); unequal (rank 0 closes its session when the file "closed" says
+ * that 3 has closed its own); self (each with itself alone, 3 bytes); exit (the session
+ * stays open); both (MPI_Init within it).
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static MPI_Comm made_of(MPI_Group group, const char *tag)
 {
@@ -73,14 +77,27 @@ static void work(MPI_Session session)
 	MPI_Group_free(&world);
 }
 
+static MPI_Session opened(void)
+{
+	MPI_Session session;
+
+	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+	return session;
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "world";
-	MPI_Session session, other;
+	MPI_Session session, other = MPI_SESSION_NULL;
+	MPI_Group world;
+	int me;
 
 	if (!strcmp(kind, "twice"))
-		MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &other);
-	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+		other = opened();
+	session = opened();
+	MPI_Group_from_session_pset(session, "mpi://WORLD", &world);
+	MPI_Group_rank(world, &me);
+	MPI_Group_free(&world);
 	if (strcmp(kind, "self"))
 		work(session);
 	else
@@ -92,8 +109,14 @@ int main(int argc, char **argv)
 		send(MPI_COMM_WORLD, 5, 0, 3);
 		MPI_Finalize();
 	}
+	while (!strcmp(kind, "unequal") && !me && access("closed", F_OK))
+		usleep(10000);
 	MPI_Session_finalize(&session);
-	if (!strcmp(kind, "twice")) {
+	if (!strcmp(kind, "unequal") && me == 3)
+		close(creat("closed", 0600));
+	if (!strcmp(kind, "again"))
+		other = opened();
+	if (other != MPI_SESSION_NULL) {
 		work(other);
 		MPI_Session_finalize(&other);
 	}

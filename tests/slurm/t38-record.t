@@ -123,10 +123,15 @@ like "$(cat "$home/slurm-$job.out")" "job $job recorded nothing" "and its output
 job -N2 -n8 -J quiet5 none.sh
 is "$(slurmd_says ".*job $job recorded nothing") $(cat "$home/slurm-$job.out")" "1 " \
 	"Record=: the log only"
+echo 'int MPI_Init(int *n, char ***v) { return !n || !v; }
+int main(int n, char **v) { return MPI_Init(&n, &v); }' >"$CLUSTER/inside.c"
+gcc -static -o "$home/inside" "$CLUSTER/inside.c" || bail "gcc -static"
+script inside.sh "mpirun --host localhost:16 --bind-to none -n 3 ./inside"
+job -N2 -n8 --comm-record=bad inside.sh
+is "$(grep -c 'inside has its MPI library linked in statically' \
+	"$home/slurm-$job.out")" 1 "mpirun of a program with MPI linked in: the output says so" ||
+	diag "$(cat "$home/slurm-$job.out")"
 if [[ $START == srun* ]]; then
-	echo 'int MPI_Init(int *n, char ***v) { return !n || !v; }
-	int main(int n, char **v) { return MPI_Init(&n, &v); }' >"$CLUSTER/inside.c"
-	gcc -static -o "$home/inside" "$CLUSTER/inside.c" || bail "gcc -static"
 	script inside.sh "srun -n2 ./inside"
 	job -N2 -n8 --comm-record=bad inside.sh
 	ok $? "a job of a program with MPI linked in ends well"

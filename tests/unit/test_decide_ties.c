@@ -15,7 +15,7 @@
 
 #define NODES 64
 #define PER_NODE 2
-#define DRAWS 40
+#define DRAWS 160
 #define SAME 1e-9
 
 static const char *const network[] = {

@@ -239,7 +239,7 @@ static void test_refused(void **state)
 		assert_non_null(strstr(err.text, "this network has "
 		                                 "static-direct (SD), "
 		                                 "static-indirect (SI), "
-		                                 "progressive-adaptive (PA)"));
+		                                 "progressive-adaptive (PA), ugal-g"));
 		cpl_network_free(net);
 	}
 }

@@ -524,6 +524,8 @@ static void test_a_model_decides(void **state)
 	all_free();
 	snprintf(text, sizeof(text), head, "hops_sum_ao");
 	put("model.json", text);
+	put(".model.v2.json", "");
+	put(".model.v3.json", text);
 	snprintf(lines, sizeof(lines), "Objective=learned\nTimeModel=%s/model.json",
 	         dir);
 	config(lines);
@@ -532,7 +534,7 @@ static void test_a_model_decides(void **state)
 	assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 	r = record();
 	assert_string_equal(r->objective, "learned");
-	assert_non_null(strstr(r->time_model, "/model.json"));
+	assert_non_null(strstr(r->time_model, "/.model.v3.json"));
 	for (int i = 0; i < r->n_candidates; i++) {
 		const struct cpl_record_candidate *c = &r->candidate[i];
 

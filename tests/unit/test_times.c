@@ -221,8 +221,8 @@ static void test_closed_forms(void **state)
 	}
 }
 
-/* A packet, or a smaller message, over the longest way: links of 1 GB/s between
- * two of 10. */
+/* A packet, or a smaller message, halfway between the mean and the longest way: links
+ * of 1 GB/s between two of 10. */
 static void test_latency(void **state)
 {
 	struct {
@@ -234,8 +234,10 @@ static void test_latency(void **state)
 	        {"a small message", {{0, 2, 100, 1}, {0, 0, 0, 0}}, 100, 1.2},
 	        {"several", {{0, 2, 5000, 5}, {0, 0, 0, 0}}, 5000, 1.2},
 	        {"large ones", {{0, 2, 5e6, 5}, {0, 0, 0, 0}}, 5 * 4096, 1.2},
-	        {"the longest way", {{0, 2, 1e6, 1}, {1, 8, 1e6, 1}}, 4096, 4.2},
-	        {"the largest packet", {{0, 2, 1e6, 1}, {1, 8, 10, 1}}, 4096, 1.2},
+	        {"the longest way", {{0, 2, 1e6, 1}, {1, 8, 1e6, 1}}, 4096,
+	         (1.2 + 3 * 4.2) / 4},
+	        {"the largest packet", {{0, 2, 1e6, 1}, {1, 8, 10, 1}}, 4096,
+	         (3 * 1.2 + 4.2 * 10 / 4096) / 4},
 	        {"on one router", {{0, 1, 1e6, 1}, {0, 0, 0, 0}}, 4096, 0.2},
 	        {"nothing", {{0, 0, 0, 0}, {0, 0, 0, 0}}, 0, 0},
 	};
@@ -598,9 +600,10 @@ static void check_machine(const char *text, bool alike)
 	assert_true(exact.exact);
 	assert_number(exact.busiest, busiest.busiest, 1e-9 * busiest.busiest);
 	assert_number(exact.waiting, busiest.waiting, 1e-9 * busiest.waiting);
-	/* The largest packet need not go the farthest. */
-	assert_true(exact.latency <= busiest.latency * (1 + 1e-9));
-	assert_true(exact.latency >= busiest.latency / 2);
+	/* The largest packet need not go the farthest, so that the most is at
+	 * least half; and the mean is anything up to the most. */
+	assert_true(exact.latency <= 2 * busiest.latency * (1 + 1e-9));
+	assert_true(exact.latency >= busiest.latency / 4);
 	assert_true(exact.seconds - exact.latency - exact.waiting >=
 	            exact.busiest * (1 - 1e-9));
 	assert_true(exact.seconds <= 3 * busiest.seconds);
@@ -635,7 +638,7 @@ static void test_adaptive(void **state)
 {
 	static const char *const name[] = {"static-indirect", "adaptive-direct",
 	                                   "adaptive-indirect", "adaptive-hybrid",
-	                                   "progressive-adaptive"};
+	                                   "progressive-adaptive", "ugal-g"};
 	struct cpl_comm *comm = random_comm(false);
 	struct cpl_phase phase = {.weight = 3, .comm = comm};
 	struct cpl_error err = {""};
@@ -672,7 +675,7 @@ static void test_adaptive(void **state)
 		differ += fabs(got.busiest - plain.busiest) > plain.busiest / 100;
 		tear_down(&s);
 	}
-	assert_true(differ >= 4);
+	assert_true(differ >= 5);
 	cpl_comm_free(comm);
 }
 

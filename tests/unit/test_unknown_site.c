@@ -3,6 +3,7 @@
  * over restarts, and as replays see them. */
 #include "engine_fixture.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "measured/unknown.h"
@@ -413,6 +414,270 @@ static void test_uniform_beside_links(void **state)
 	check_sends(0, 8, 30);
 }
 
+/* As Slurm does it when it begins: records and files are read, and are ours. */
+static void take_charge(void)
+{
+	cpl_engine_restore(engine, NULL, 0, WAIT_MS);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+}
+
+/* A job of user 7 on 8 nodes asks for that policy, or for none. */
+static enum cpl_engine_answer asks(int64_t id, const char *name,
+                                   const char *policy)
+{
+	struct cpl_engine_request req = request(id, NULL, policy, 8);
+
+	req.job.uid = 7;
+	req.job.name = name;
+	return ask(&req);
+}
+
+/* Those of "a" send 80 each, those of "b" 2, which is nothing on cables of 9e3. */
+static void run_both(void)
+{
+	take_charge();
+	run(1, "a", 16, 8);
+	run(2, "b", 24, 8);
+	long_ago(1);
+	long_ago(2);
+	rates();
+	sent[0] = (struct measure_of){16, 8, 80};
+	sent[1] = (struct measure_of){24, 8, 2};
+	measure(NULL);
+	rates();
+	cpl_engine_end(engine, 1);
+	cpl_engine_end(engine, 2);
+	all_free();
+}
+
+static void check_volume(double want)
+{
+	assert_true(record()->volume_profile >= 0.999 * want);
+	assert_true(record()->volume_profile <= 1.001 * want);
+}
+
+/* From its second run on a job is placed by what its first one sent: where its user
+ * asks for it, or the site wants it. */
+static void test_by_volume(void **state)
+{
+	struct cpl_engine_notice notice;
+	char line[512];
+
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	load(measured_config());
+	run_both();
+	assert_int_equal(asks(10, "new", "auto"), CPL_ENGINE_STOCK);
+	assert_int_equal(asks(11, "a", NULL), CPL_ENGINE_NONE);
+	assert_int_equal(asks(12, "b", "auto"), CPL_ENGINE_STOCK);
+	assert_string_equal(record()->reason_code, "nothing_sent");
+	assert_int_equal(asks(13, "a", "auto"), CPL_ENGINE_PLACED);
+	check_volume(80);
+	assert_null(record()->profile);
+	assert_true(record()->n_candidates > 1);
+	assert_true(record()->candidate[0].max_congestion > 0);
+	fake_begin(engine, 13, &fake, &notice);
+	assert_non_null(strstr(notice.text, " by its volume"));
+	assert_true(volume(13) > 79.9 && volume(13) < 80.1);
+	cpl_engine_end(engine, 13);
+	snprintf(line, sizeof(line), "%s DefaultPolicy=auto", measured_config());
+	load(line);
+	assert_int_equal(asks(14, "a", NULL), CPL_ENGINE_STOCK);
+	snprintf(line, sizeof(line), "%s DefaultPolicy=auto PlaceByVolume=yes",
+	         measured_config());
+	load(line);
+	assert_int_equal(asks(15, "a", NULL), CPL_ENGINE_PLACED);
+	check_volume(80);
+	assert_int_equal(asks(16, "new", NULL), CPL_ENGINE_STOCK);
+	snprintf(line, sizeof(line), "%s PlaceByVolume=no", measured_config());
+	load(line);
+	assert_int_equal(asks(17, "a", "auto"), CPL_ENGINE_STOCK);
+	load("Unknown=uniform UnknownVolume=3");
+	assert_int_equal(asks(18, "a", "auto"), CPL_ENGINE_STOCK);
+}
+
+/* Its traffic is spread better than on the scheduler's own nodes, which would send over
+ * one link between groups. */
+static void test_by_volume_apart(void **state)
+{
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	load(measured_config());
+	run_both();
+	for (int i = 0; i < 24; i += 2)
+		fake.cpus[i] = 0;
+	assert_int_equal(asks(21, "a", "auto"), CPL_ENGINE_PLACED);
+	for (int i = 0; i < record()->n_candidates; i++) {
+		const struct cpl_record_candidate *c = &record()->candidate[i];
+
+		if (!strcmp(c->policy, record()->policy))
+			assert_true(2 * c->max_congestion <
+			            record()->stock_max_congestion);
+	}
+}
+
+static void restart(void)
+{
+	assert_true(cpl_engine_drain(engine, WAIT_MS));
+	cpl_engine_free(engine);
+	set_up_engine();
+	take_charge();
+	cpl_engine_suspended(engine, 999, false);
+}
+
+/* Volumes outlive the engine; a file that is none of ours has none. */
+static void test_volumes_stay(void **state)
+{
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	load(measured_config());
+	run_both();
+	restart();
+	all_free();
+	assert_int_equal(asks(10, "a", "auto"), CPL_ENGINE_PLACED);
+	check_volume(80);
+	put("state/volumes", "7 ff 80\n7 ffff 8 0\n");
+	logged[0] = '\0';
+	cpl_engine_free(engine);
+	set_up_engine();
+	take_charge();
+	assert_non_null(strstr(logged, "error: volumes of job names begin anew: "));
+	assert_non_null(strstr(logged, "volumes:2: is no number of a user"));
+	assert_int_equal(asks(11, "a", "auto"), CPL_ENGINE_STOCK);
+}
+
+/* What a decision had of a sample is in a file, from which it is as it was to the
+ * bit; of many samples the newest stay. */
+static void test_sample(void **state)
+{
+	static double before[LINKS_MAX];
+	const struct cpl_load *now, *bytes;
+	struct cpl_scene scene = {0};
+	struct cpl_state jobs;
+	struct cpl_error err = {""};
+	const struct cpl_record *r;
+	int64_t links, first, id;
+	char line[512], text[256];
+	static const char *const bad[] = {
+	        "[7, 1, 0]", "[7, -2, 0]", "[7, 9999, 0]", "[7, 2, -1]",
+	        "[7, 2, \"1\"]", "[7, 2]", "[7, 2, 0, 0]", "7"};
+
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	snprintf(line, sizeof(line), "%s KeepSamples=2", measured_config());
+	load(line);
+	take_charge();
+	run(1, "a", 16, 8);
+	run(2, "b", 24, 5);
+	long_ago(1);
+	long_ago(2);
+	rates();
+	sent[0] = (struct measure_of){16, 8, 80};
+	sent[1] = (struct measure_of){20, 12, 30};
+	measure(NULL);
+	now = rates();
+	links = cpl_times_links(engine->desk.snapshot->net);
+	for (int64_t l = 0; l < links; l++)
+		before[l] = *cpl_times_at((struct cpl_load *)now, l);
+	assert_true(engine->ledger.rest.load->n_links > 0);
+	start(9, "t8", NULL, 4, 8);
+	id = first = engine_running_find(&engine->ledger, 9)->record->sample;
+	assert_true(first > 0);
+	cpl_engine_end(engine, 9);
+	read_state(&jobs);
+	assert_int_equal(jobs.n_jobs, 2);
+	scene = (struct cpl_scene){.net = engine->desk.snapshot->net,
+	                           .routing = engine->desk.snapshot->routing};
+	assert_int_equal(cpl_state_run(&jobs, &scene, NULL, NULL), 0);
+	assert_int_equal(cpl_sample_put(in_dir("state"), first, &scene, &err),
+	                 0);
+	assert_int_equal(cpl_scene_loads(&scene, 1, &bytes, &now, NULL), 0);
+	for (int64_t l = 0; l < links; l++)
+		assert_true(*cpl_times_at((struct cpl_load *)now, l) ==
+		            before[l]);
+	cpl_state_free(&jobs);
+	for (int i = 0; i < 3; i++) {
+		sent[0].volume += 1;
+		engine->ledger.rest.sample->links.time -= 10;
+		measure(NULL);
+		start(30 + i, "t8", NULL, 4, 8);
+		r = engine_running_find(&engine->ledger, 30 + i)->record;
+		assert_true(r->sample > id);
+		id = r->sample;
+		cpl_engine_end(engine, 30 + i);
+		all_free();
+	}
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	assert_int_equal(cpl_sample_put(in_dir("state"), first, &scene, &err),
+	                 -1);
+	assert_non_null(strstr(err.text, "not any more (KeepSamples): "));
+	cpl_scene_close(&scene);
+	/* Of another network, or by another hand. */
+	snprintf(line, sizeof(line), "state/samples/%lld.json", (long long)id);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text),
+		         "{\"format\": \"commplace-sample\", \"version\": "
+		         "1, \"rows\": [[7, 1, 0], %s]}", bad[i]);
+		put(line, text);
+		assert_int_equal(cpl_sample_put(in_dir("state"), id, &scene,
+		                                &err),
+		                 -1);
+		assert_non_null(strstr(err.text, "row 2: is n"));
+	}
+	cpl_scene_close(&scene);
+}
+
+/* The table alone: of whom, of what name, and what a file may not have. */
+static void test_volumes(void **state)
+{
+	static struct cpl_volumes v, again;
+	struct cpl_error err;
+	FILE *out = fopen(in_dir("volumes"), "w");
+	static const char *const bad[] = {"-1 ff 1\n", "4294967296 ff 1\n",
+	                                  "1 zz 1\n",  "1 0 1\n",
+	                                  "1 ff -1\n", "1 ff nan\n",
+	                                  "1 ff 1e16\n", "1 ff 1 1\n", "{\n"};
+
+	(void)state;
+	cpl_volumes_set(&v, 7, "a", 80);
+	cpl_volumes_set(&v, 8, "a", 70);
+	cpl_volumes_set(&v, 7, "", 1);
+	cpl_volumes_set(&v, 7, NULL, 1);
+	cpl_volumes_set(&v, 7, "wrong", NAN);
+	assert_true(v.changed);
+	assert_non_null(out);
+	cpl_volumes_write(&v, out);
+	fclose(out);
+	assert_int_equal(cpl_volumes_load(in_dir("volumes"), &again, NULL), 0);
+	assert_true(cpl_volumes_of(&again, 7, "a") == 80);
+	assert_true(cpl_volumes_of(&again, 8, "a") == 70);
+	assert_true(cpl_volumes_of(&again, 9, "a") < 0);
+	assert_true(cpl_volumes_of(&again, 7, "b") < 0);
+	assert_true(cpl_volumes_of(&again, 7, "wrong") < 0);
+	assert_true(cpl_volumes_of(&again, 7, NULL) < 0);
+	assert_true(cpl_volumes_of(&again, 0, "") < 0);
+	/* However many names there are, the newest are known. */
+	for (int i = 0; i < 3 * CPL_VOLUMES; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "job%d", i);
+		cpl_volumes_set(&v, 7, name, i);
+		assert_true(cpl_volumes_of(&v, 7, name) == i);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		put("volumes", bad[i]);
+		assert_int_equal(cpl_volumes_load(in_dir("volumes"), &again,
+		                                  &err),
+		                 -1);
+		assert_non_null(strstr(err.text, "volumes:1: is no number"));
+		assert_true(cpl_volumes_of(&again, 7, "a") < 0);
+	}
+}
+
 #define IN_ENGINE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -423,6 +688,9 @@ int main(void)
 	        IN_ENGINE(test_restart),  IN_ENGINE(test_measured),
 	        IN_ENGINE(test_first),    IN_ENGINE(test_grows_old),
 	        IN_ENGINE(test_uniform_beside_links),
+	        IN_ENGINE(test_by_volume), IN_ENGINE(test_by_volume_apart),
+	        IN_ENGINE(test_volumes_stay), IN_ENGINE(test_sample),
+	        IN_ENGINE(test_volumes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,4 +8,4 @@ version_turn sid ||
 files=(live)
 [ "${CI:-}" != true ] || [ "${COMMPLACE_EVERY:-}" = yes ] ||
 	mapfile -t files < <(version_differ | sed 's|.*|tests/slurm/&.t|' | sort -r)
-version_run sid 23000 plugin "${files[@]}"
+version_run sid 23000 plugin tests/record/sessions.t "${files[@]}"

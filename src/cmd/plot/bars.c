@@ -19,7 +19,7 @@ static const char *const palette[] = {"#0072b2", "#e69f00", "#009e73",
 
 const char *plot_colour(int i)
 {
-	return i < 0 ? "#bbbbbb" : palette[i % N_PALETTE];
+	return i < 0 ? "#8c8c8c" : palette[i % N_PALETTE];
 }
 
 static double length(const struct plot_bar *bar)

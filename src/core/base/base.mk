@@ -1,4 +1,4 @@
-base_sources += src/core/base/array.c src/core/base/array.h src/core/base/clock.h src/core/base/clock.c \
+base_sources += src/core/base/array.c src/core/base/array.h src/core/base/bisect.h src/core/base/clock.h src/core/base/clock.c \
 	src/core/base/debuginfo.c src/core/base/debuginfo.h \
 	src/core/base/error.c src/core/base/error.h \
 	src/core/base/file.c src/core/base/file.h \

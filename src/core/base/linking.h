@@ -10,6 +10,6 @@
 	"it that records; link it with the shared one"
 
 /* This tells whether the file is a program with MPI and the C library linked in: it
- * may be run, asks for no loader and knows the name MPI_Init. What cannot be read is
- * none. It reads such programs only, O(size). */
-bool cpl_file_has_mpi(const char *path);
+ * may be run, asks for no loader (or may ask) and knows the name MPI_Init. What cannot
+ * be read is none. It reads such programs only, O(size). */
+bool cpl_file_has_mpi(const char *path, bool may_ask);

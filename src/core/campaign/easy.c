@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 int cpl_easy_init(struct cpl_easy *easy, int n, int max_jobs, bool backfill,
                   struct cpl_error *err)
 {
@@ -89,7 +91,7 @@ static bool keep(const struct cpl_easy *easy, int n)
  * for the first of the queue beside the free ones, and keeps these. */
 static void plan(struct cpl_easy *easy)
 {
-	int low = 0, high = easy->n_runs;
+	int low = 1, high = easy->n_runs;
 
 	if (easy->planned)
 		return;
@@ -97,14 +99,7 @@ static void plan(struct cpl_easy *easy)
 	easy->never = !high || !keep(easy, high);
 	if (easy->never)
 		return;
-	while (high - low > 1) {
-		int middle = low + (high - low) / 2;
-
-		if (keep(easy, middle))
-			high = middle;
-		else
-			low = middle;
-	}
+	CPL_BISECT(low, high, middle, !keep(easy, middle));
 	easy->at = easy->runs[high - 1].end;
 	/* Jobs that end at the same moment leave their nodes, too. */
 	while (high < easy->n_runs && easy->runs[high].end <= easy->at)

@@ -224,3 +224,24 @@ int cpl_models_roll_back(const char *dir, const char *name, int version,
 		close(fd);
 	return rc;
 }
+
+char *cpl_models_used(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = strlen(path), at = slash ? (size_t)(slash - path) + 1 : 0;
+	struct model_versions list = {NULL, 0};
+	char *dir = at ? strndup(path, at) : strdup("."), *file = NULL;
+	char *name = n > at + 5 && !strcmp(path + n - 5, ".json")
+	                     ? strndup(path + at, n - at - 5)
+	                     : NULL;
+
+	if (dir && name && !list_versions(dir, name, &list, NULL))
+		for (int i = 0; i < list.n && !file; i++)
+			if (list.one[i].in_use)
+				file = cpl_models_version_path(
+				        dir, name, list.one[i].number, NULL);
+	free(list.one);
+	free(dir);
+	free(name);
+	return file ? file : strdup(path);
+}

@@ -36,3 +36,8 @@ int cpl_models_roll_back(const char *dir, const char *name, int version,
  * It returns how many, or -1 with err. It reads them to compare. */
 int cpl_models_versions(const char *dir, const char *name,
                         struct cpl_version **version, struct cpl_error *err);
+
+/* This returns the file of the version that DIR/NAME.json is, or that path again where
+ * it is none; the caller frees it. NULL: memory. It costs what cpl_models_versions
+ * does. */
+char *cpl_models_used(const char *path);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "graph/contract.h"
 #include "graph/members.h"
 
@@ -98,14 +99,7 @@ double cpl_clusters_bytes(const struct cpl_clusters *t, int from, int to)
 	const struct cpl_comm *comm = t->comm;
 	int64_t low = comm->row[from], high = comm->row[from + 1];
 
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-
-		if (comm->to[middle] < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, comm->to[middle] < to);
 	return low < comm->row[from + 1] && comm->to[low] == to
 	               ? comm->bytes[low]
 	               : 0;

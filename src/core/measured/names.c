@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* Longer names of hosts are none of a network. */
 #define HOST_MAX 256
 
@@ -60,14 +62,8 @@ static int find_router(const struct measured_names *names, const char *text)
 	const struct cpl_network *net = names->net;
 	int low = 0, high = names->router ? net->n_routers : 0, end = high, id;
 
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-
-		if (strcmp(net->router_name[names->router[mid]], text) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	CPL_BISECT(low, high, mid,
+	           strcmp(net->router_name[names->router[mid]], text) < 0);
 	if (low < end &&
 	    !strcmp(net->router_name[names->router[low]], text))
 		return low + 1 < end &&

@@ -27,8 +27,7 @@ static int distance(int n, int peers, int i)
 	                                       (uint64_t)(high - low)));
 }
 
-/* Each node sends a byte in all. */
-static struct cpl_comm *pattern(int n, struct cpl_error *err)
+struct cpl_comm *cpl_unknown_comm(int n, double volume, struct cpl_error *err)
 {
 	int peers = n - 1 < CPL_UNKNOWN_PEERS ? n - 1 : CPL_UNKNOWN_PEERS;
 	int64_t entries = (int64_t)n * peers;
@@ -47,7 +46,7 @@ static struct cpl_comm *pattern(int n, struct cpl_error *err)
 			entry[(int64_t)i * peers + k] = (struct cpl_comm_entry){
 			        .from = i,
 			        .to = (i + far) % n,
-			        .bytes = 1.0 / peers,
+			        .bytes = volume / peers,
 			        .messages = 1};
 	}
 	comm = cpl_comm_build(n, entry, entries, err);
@@ -61,7 +60,7 @@ struct cpl_job_load *cpl_unknown_load(struct cpl_workload *workload,
                                       const int *node, int n, double volume,
                                       struct cpl_error *err)
 {
-	struct cpl_comm *comm = pattern(n, err);
+	struct cpl_comm *comm = cpl_unknown_comm(n, 1, err);
 	struct cpl_job placed = {.routing = routing,
 	                         .comm = comm,
 	                         .node = node,

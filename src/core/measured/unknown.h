@@ -15,6 +15,10 @@
 /* A job that ran for less of a sample's time is not told by it. */
 #define CPL_UNKNOWN_LEAST_PART 0.5
 
+/* What n nodes send in a second when each of them sends so many bytes. NULL with err
+ * (memory). */
+struct cpl_comm *cpl_unknown_comm(int n, double volume, struct cpl_error *err);
+
 /*
  * What a job on these nodes, all different, puts on the links when each of them
  * sends so many bytes in a second; its period is a second, its id to be set. The

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "network/type.h"
 
 int cpl_network_add_class(struct cpl_network *net, const char *name,
@@ -179,15 +180,9 @@ int64_t cpl_network_link_at(const struct cpl_network *net, const int *link,
 {
 	int64_t low = 0, high = net->n_links;
 
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-		int at = link[middle];
-
-		if (net->link_from[at] < from ||
-		    (net->link_from[at] == from && net->link_to[at] < to))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle,
+	           net->link_from[link[middle]] < from ||
+	                   (net->link_from[link[middle]] == from &&
+	                    net->link_to[link[middle]] < to));
 	return low;
 }

@@ -35,6 +35,8 @@ struct cpl_network_type {
 	const char *const *levels;
 	/* Its keys besides those of every type, NULL-terminated. */
 	const char *const *keys;
+	/* Packets pass links of each class in turn, like the levels of a tree. */
+	bool staged;
 	size_t size; /* of its own data, net->own, zeroed before shape */
 	/* The type, of the same name, of files that describe a special form of
 	 * it; NULL where this one is not of that form, or has none. */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "placement/placement.h"
 
 struct node_box {
@@ -206,14 +207,8 @@ static void try_last(struct box_search *s, const int *count, long volume)
 	if (low < high &&
 	    first_origin(s, count, (int)high - 1, s->wanted, last) < 0)
 		low = high;
-	while (low < high) {
-		long middle = (low + high) / 2;
-
-		if (first_origin(s, count, (int)middle, s->wanted, last) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle,
+	           first_origin(s, count, (int)middle, s->wanted, last) < 0);
 	s->shape[d] = (int)low;
 	try_shape(s, count, volume * low);
 }

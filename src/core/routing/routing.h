@@ -6,7 +6,7 @@
 /* Tests: * in test_routing* test_enumeration; adaptive* in test_workload;
  * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
  * test_progressive; shortest_path table in test_graph;
- * static_indirect_sampled in test_sampled. */
+ * static_indirect_sampled in test_sampled; adaptive_hops ugal in test_backlog. */
 #pragma once
 
 #include <stdbool.h>
@@ -34,6 +34,17 @@ struct cpl_routed {
 	double max_hops;  /* mean links of the flow that goes farthest */
 };
 
+/* A job of those that an adaptive routing takes together. */
+struct cpl_adaptive_job {
+	const struct cpl_flows *flows;
+	const struct cpl_routing *routing;
+	struct cpl_routed routed; /* out */
+};
+
+/* See backlog.h. */
+struct cpl_backlog;
+struct cpl_queued;
+
 /* The bytes of links, and which links were touched. */
 struct cpl_put_on {
 	double *bytes;       /* [n_links], 0 where not touched */
@@ -50,7 +61,8 @@ enum cpl_routing_flags {
 	                             * others */
 	CPL_ROUTING_PROGRESSIVE = 256, /* it is adaptive, for networks of groups
 	                                * (progressive/progressive.h); others:
-	                                * adaptive/adaptive.h */
+	                                * adaptive/adaptive.h, or backlog.h where
+	                                * it has send */
 };
 
 /* A routing has add where each flow's paths depend on that flow alone, solve
@@ -84,6 +96,10 @@ struct cpl_routing {
 	              const struct cpl_flows *flows, void *scratch,
 	              double *load, struct cpl_routed *routed);
 	size_t (*scratch_size)(const struct cpl_network *net);
+	/* Sends a packet, which chooses its way by what was sent before it, and
+	 * returns the links of that (backlog.h). */
+	double (*send)(struct cpl_backlog *before,
+	               const struct cpl_queued *packet);
 	/* The links of a flow's path between routers, the expectation over
 	 * paths; without add, over the shortest paths. */
 	double (*hops)(const struct cpl_network *net, int from, int to);
@@ -206,6 +222,9 @@ extern const struct cpl_routing cpl_routing_adaptive_indirect;
 extern const struct cpl_routing cpl_routing_adaptive_hybrid;
 /* progressive-adaptive is described in progressive/progressive.h. */
 extern const struct cpl_routing cpl_routing_progressive_adaptive;
+/* Packets that choose by queues, see backlog.h. */
+extern const struct cpl_routing cpl_routing_adaptive_hops;
+extern const struct cpl_routing cpl_routing_ugal;
 /* haec-box takes a wireless link straight to the column of the destination,
  * then goes board by board; on one board it goes the shorter way round, x
  * first, ties to + (Sharunov 2016, appendix). */

@@ -2,6 +2,7 @@ site_sources += src/core/routing/routing.h src/core/routing/routing.c \
 	src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
 	src/core/routing/static_indirect.h \
 	src/core/routing/legs.h src/core/routing/local_paths.h src/core/routing/kinds_direct.h \
+	src/core/routing/backlog.h src/core/routing/backlog.c \
 	src/core/routing/one_link.c src/core/routing/many_links.c
 
 # One file for each routing; the first that a network takes is its default. A
@@ -20,7 +21,9 @@ routings = src/core/routing/static_direct.c \
 	src/core/routing/ecmp.c \
 	src/core/routing/ecmp_graph.c \
 	src/core/routing/haec.c \
-	src/core/routing/progressive/progressive.c
+	src/core/routing/progressive/progressive.c \
+	src/core/routing/adaptive_hops.c \
+	src/core/routing/ugal.c
 site_sources += $(routings)
 site_tables += src/core/routing/routings.c
 src/core/routing/routings.c: scripts/registry.awk Makefile $(routings)

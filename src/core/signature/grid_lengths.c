@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+
 int grid_lengths_init(struct grid_lengths *l, int ranks)
 {
 	int low = 0, high = 0;
@@ -37,14 +39,7 @@ static int divisor_below(const struct grid_lengths *l, int of, int than)
 {
 	int low = 0, high = l->n_divisors;
 
-	while (low < high) {
-		int middle = (low + high) / 2;
-
-		if (l->divisor[middle] < than)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, l->divisor[middle] < than);
 	while (low > 0 && of % l->divisor[low - 1])
 		low--;
 	return low > 0 ? l->divisor[low - 1] : 1;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "simulate/trace_internal.h"
 
 bool trace_collective(const struct cpl_trace *trace,
@@ -130,14 +131,7 @@ int trace_member_of(const struct trace_communicator *c, int rank)
 {
 	int low = 0, high = c->n;
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (c->member[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, c->member[middle] < rank);
 	return low < c->n && c->member[low] == rank ? low : -1;
 }
 

@@ -32,6 +32,13 @@ enum cpl_unknown_mode {
 	CPL_UNKNOWN_OFF,      /* not at all */
 };
 
+/* Which jobs without a profile are placed by what their last run sent. */
+enum cpl_by_volume {
+	CPL_BY_VOLUME_NO,
+	CPL_BY_VOLUME_ASKED, /* whose users asked for a policy */
+	CPL_BY_VOLUME_YES,   /* all that have one */
+};
+
 /* What users may choose at submission, bits. */
 enum {
 	CPL_MAY_PROFILE = 1,
@@ -134,6 +141,8 @@ struct cpl_config {
 	int measured_max_age; /* seconds */
 	enum cpl_unknown_mode unknown;
 	uint64_t unknown_volume; /* bytes/s of a node; 0: as known jobs send */
+	enum cpl_by_volume by_volume;
+	int keep_samples; /* of measured links, 0: none */
 	uint64_t seed;
 	int profile_memory; /* MiB */
 	char *decider;      /* socket of a commplaced that runs; NULL: none */

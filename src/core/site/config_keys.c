@@ -12,6 +12,7 @@
 
 static const char *const modes[] = {"on", "observe", "off", NULL};
 static const char *const unknowns[] = {"measured", "uniform", "off", NULL};
+static const char *const by_volumes[] = {"no", "asked", "yes", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 static const char *const accesses[] = {"slurm", "owner", "all", NULL};
 static const char *const auto_yes_no[] = {"auto", "yes", "no", NULL};
@@ -75,6 +76,8 @@ static const struct rule rules[N_KEYS] = {
 	[KEY_MeasuredMaxAge] = {config_set_int, AT(measured_max_age), .low = 1, .high = 86400},
 	[KEY_Unknown] = {config_set_choice, AT(unknown), .words = unknowns},
 	[KEY_UnknownVolume] = {config_set_volume, AT(unknown_volume), .low = 1, .high = 1000000000000000},
+	[KEY_PlaceByVolume] = {config_set_choice, AT(by_volume), .words = by_volumes},
+	[KEY_KeepSamples] = {config_set_int, AT(keep_samples), .low = 0, .high = 1000000},
 	[KEY_AdminComment] = {config_set_flag, AT(admin_comment), .words = no_yes},
 	[KEY_ProfileMemory] = {config_set_int, AT(profile_memory), .low = 16, .high = 1048576},
 	[KEY_Decider] = {config_set_path, AT(decider)},

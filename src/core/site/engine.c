@@ -140,6 +140,7 @@ static void desk_free(struct desk *desk)
 	engine_memo_forget(desk);
 	engine_groups_free(desk);
 	engine_segments_free(desk);
+	engine_volumes_free(desk);
 	engine_formers_forget(desk);
 	engine_snapshot_drop(desk->snapshot);
 	free_hosts(desk);
@@ -151,6 +152,7 @@ static void clerk_free(struct clerk *clerk)
 	engine_snapshot_drop(clerk->staged);
 	engine_snapshot_drop(clerk->measuring);
 	engine_measured_free(clerk->measured);
+	free(clerk->volumes);
 	free(clerk->measure_failed);
 	free(clerk->last_network);
 	free(clerk->last_model);
@@ -335,6 +337,7 @@ static void queue_restore(struct ledger *ledger)
 	cpl_record_dir_restore(ledger->clerk->records, id, ledger->n_live,
 	                       stage_restored, ledger->clerk);
 	free(id);
+	engine_volumes_read(ledger);
 }
 
 /* Of the last restore; NULL: the job did not run then. */
@@ -414,6 +417,7 @@ static struct restored *sort_restored(struct restored *list)
 void engine_adopt(struct cpl_engine *engine)
 {
 	struct measured_set *measured;
+	struct cpl_volumes *volumes;
 	struct restored *restored;
 	struct snapshot *staged;
 
@@ -424,6 +428,8 @@ void engine_adopt(struct cpl_engine *engine)
 	engine->clerk.restored = NULL;
 	measured = engine->clerk.measured;
 	engine->clerk.measured = NULL;
+	volumes = engine->clerk.volumes;
+	engine->clerk.volumes = NULL;
 	pthread_mutex_unlock(&engine->clerk.lock);
 	restored = sort_restored(restored);
 	if (staged) {
@@ -435,6 +441,8 @@ void engine_adopt(struct cpl_engine *engine)
 		use_config(&engine->clerk, staged->config);
 	}
 	engine_rest_take(&engine->ledger, measured);
+	engine_volumes_take(&engine->ledger, volumes);
+	engine_volumes_keep(&engine->ledger, false);
 	for (struct restored *item = restored; item && engine->desk.snapshot;
 	     item = item->next) {
 		int64_t id = item->record->job;
@@ -524,6 +532,7 @@ bool cpl_engine_idle(struct cpl_engine *engine, int wait_ms)
 bool cpl_engine_drain(struct cpl_engine *engine, int wait_ms)
 {
 	pthread_mutex_lock(&engine->api);
+	engine_volumes_keep(&engine->ledger, true);
 	engine->ledger.in_charge = false;
 	pthread_mutex_unlock(&engine->api);
 	cpl_record_dir_flush(engine->clerk.records);

@@ -66,6 +66,7 @@ void engine_snapshot_drop(struct snapshot *snapshot)
 		return;
 	cpl_network_free(snapshot->net);
 	cpl_learned_free(snapshot->learned);
+	free(snapshot->model_file);
 	cpl_trial_free(&snapshot->trial);
 	cpl_config_free(snapshot->config);
 	free(snapshot);

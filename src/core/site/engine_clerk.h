@@ -26,6 +26,7 @@
 #include "site/resolve.h"
 #include "site/store.h"
 #include "site/trial.h"
+#include "site/volumes.h"
 #include "site/worker.h"
 
 /* Configuration, network and routing that belong together; never changed. */
@@ -38,6 +39,7 @@ struct snapshot {
 	const struct cpl_routing *stated; /* as of cpl_decide_request */
 	struct cpl_learned
 	        *learned; /* TimeModel, where an objective needs it */
+	char *model_file; /* the version that it is, or TimeModel itself */
 	struct cpl_trial_state trial; /* with TrialStop */
 	struct cpl_file_mark config_mark, net_mark, model_mark, trial_mark;
 };
@@ -63,6 +65,8 @@ struct clerk {
 	struct cpl_store *store;
 	struct cpl_record_dir *records;
 	struct cpl_counters counters;
+	/* engine_kept.c has something to write: of samples, of volumes. */
+	atomic_bool keeping[2];
 
 	pthread_mutex_t lock;
 	struct snapshot *staged;
@@ -84,6 +88,7 @@ struct clerk {
 	 * Only who has measure_busy may look. */
 	char *measure_failed;
 	struct measured_set *measured; /* for the next caller to take, or NULL */
+	struct cpl_volumes *volumes;   /* the same, of before a restart */
 };
 
 /* engine_clerk.c */

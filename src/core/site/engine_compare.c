@@ -134,8 +134,8 @@ static void evaluate_stock(struct deciding *d, const int *host, int n)
 		d->out->mapped = false;
 	}
 	if (engine_set_hosts_text(d->desk, &record->stock_hosts, host, n) ||
-	    !d->out->profile || engine_expired(&d->deadline) ||
-	    (ours && stock_was_judged(record)))
+	    (ours && stock_was_judged(record)) || !d->out->profile ||
+	    engine_expired(&d->deadline))
 		return;
 	node = malloc(((size_t)n + 1) * sizeof(int));
 	for (int i = 0; node && i < n; i++) {

@@ -136,7 +136,9 @@ static int set_request(struct deciding *d, enum cpl_order order,
 {
 	struct cpl_record *record = d->out->record;
 	struct cpl_scene_job job =
-	        engine_scene_job(d->out->profile, record->ranks_per_node);
+	        d->by_volume ? engine_scene_job(d->by_volume, 1)
+	                     : engine_scene_job(d->out->profile,
+	                                        record->ranks_per_node);
 	struct cpl_placement_request place = {
 	        .free = nodes->is_free,
 	        .n_nodes_wanted = (int)d->size.nodes,
@@ -148,9 +150,12 @@ static int set_request(struct deciding *d, enum cpl_order order,
 	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
 	        .expired = engine_expired,
 	        .expired_arg = &d->deadline};
-	const struct cpl_wish wish = engine_wish(d, &place.seed);
+	struct cpl_wish wish = engine_wish(d, &place.seed);
 	struct cpl_scene *scene;
 
+	/* All ranks of that are alike. */
+	if (d->by_volume)
+		wish.mapper = NULL;
 	job.order = order;
 	job.former = engine_former(d->desk, d->req->job.id);
 	record->run_seconds = job.seconds;
@@ -197,7 +202,7 @@ static int choose(struct deciding *d, struct cpl_error *err)
 	                    d->want.policy.value, err))
 		return -1;
 	d->growing = false;
-	if (engine_bind(d, err))
+	if (engine_fit_volume(d, err) || engine_bind(d, err))
 		return -1;
 	if (find_nodes(d, &nodes) || engine_reach(d, &order)) {
 		cpl_fail_memory(err);
@@ -211,7 +216,9 @@ static int choose(struct deciding *d, struct cpl_error *err)
 		core.stock = nodes.stock;
 	d->growing |= engine_use_groups(d->desk, &core, d->out->profile);
 	decision = engine_memo_decide(d->desk, d->ledger, &core,
-	                              d->out->profile, err);
+	                              d->by_volume ? d->by_volume
+	                                           : d->out->profile,
+	                              err);
 	if (!decision)
 		goto out;
 	rc = note_choice(d, decision, &nodes, &core);
@@ -278,6 +285,21 @@ static int check_ranks(struct deciding *d, struct cpl_error *err)
 	return -1;
 }
 
+/* The same of a job without a profile. */
+static int consider_volume(struct deciding *d, const struct cpl_error *why,
+                           struct cpl_error *err)
+{
+	int rc = engine_find_volume(d, asked(&d->want), err);
+
+	if (rc > 0)
+		d->reason = CPL_REASON_SILENT;
+	else if (rc && !err->text[0])
+		cpl_fail(err, "policy %s needs a profile%s%s",
+		         d->want.policy.value, why->text[0] ? ": " : "",
+		         why->text);
+	return rc ? -1 : 0;
+}
+
 /* May the job be placed by us? -1 with err: the stock answer, for that. */
 static int consider(struct deciding *d, struct cpl_error *why,
                     struct cpl_error *err)
@@ -306,9 +328,7 @@ static int consider(struct deciding *d, struct cpl_error *why,
 	if (!use)
 		return stock(d, reason, err, why->text);
 	if (!d->out->profile && cpl_wish_searches(&d->want.wish))
-		return cpl_fail(err, "policy %s needs a profile%s%s",
-		                d->want.policy.value, why->text[0] ? ": " : "",
-		                why->text);
+		return consider_volume(d, why, err);
 	/* To a search all nodes are as good, and so the stock ones are. */
 	if (d->out->profile && cpl_wish_searches(&d->want.wish) &&
 	    !cpl_comm_crosses(d->out->profile->comm,
@@ -340,7 +360,8 @@ static int place_job(struct deciding *d, struct cpl_error *err)
 	set_size(d);
 	if (check_ranks(d, err))
 		return -1;
-	if (d->out->profile && cpl_wish_searches(&d->want.wish) &&
+	if ((d->out->profile || d->by_volume) &&
+	    cpl_wish_searches(&d->want.wish) &&
 	    d->want.mode != CPL_MODE_OBSERVE)
 		engine_ask_beside(d);
 	begin = cpl_now();
@@ -382,7 +403,8 @@ static bool idle_default(const struct deciding *d)
  * not worth a record and a line of the log for each job of the cluster. */
 static bool silent(const struct deciding *d)
 {
-	return !asked(&d->want) && cpl_wish_searches(&d->want.wish);
+	return !asked(&d->want) && !d->by_volume &&
+	       cpl_wish_searches(&d->want.wish);
 }
 
 /* The hosts given are those decided. -1: memory. */
@@ -445,6 +467,7 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 	cpl_printable(text);
 	if (d->req->start && !silent(d) &&
 	    (placed ? !take_order(d->out) : d->out->n_host)) {
+		engine_sample_keep(d->ledger, record->sample);
 		engine_decided_keep(d->desk, d->out);
 		d->out = NULL;
 	}

@@ -39,7 +39,7 @@ struct cpl_record *engine_record_new(const struct snapshot *now,
 	         engine_set(&record->network_file, now->config->network_file) |
 	         engine_set(&record->time_model,
 	                    want->wish.objective == CPL_OBJECTIVE_LEARNED
-	                            ? now->config->time_model
+	                            ? now->model_file
 	                            : NULL) |
 	         engine_set(&record->free_hosts, "") |
 	         engine_set(&record->required_hosts, "") |

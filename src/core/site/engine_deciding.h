@@ -28,6 +28,9 @@ struct deciding {
 	char *rules; /* with what the signature implies, or NULL: the request's */
 	bool growing; /* that, or a part of the answer, is yet to come */
 	const struct cpl_bounds *bounds; /* or NULL */
+	/* Without a profile: what goes by what its newest run sent, of a rank a
+	 * node; or NULL. A reference of the desk's. */
+	struct cpl_profile *by_volume;
 	struct cpl_size size;
 	bool enough, fits; /* hosts; the required ones among them */
 	enum cpl_reason reason; /* for the stock answer */
@@ -42,6 +45,18 @@ static inline int engine_spread(int ranks, uint32_t nodes)
 	               ? (int)(((uint32_t)ranks + nodes - 1) / nodes)
 	               : 1;
 }
+
+/* engine_volume.c */
+
+/*
+ * May the job, which has no profile, be placed by what the newest run of its name
+ * sent (PlaceByVolume)? Then d->by_volume is that, and it is on record. 0; 1 with
+ * err: it sent nothing; -1: not. O(1), or as cpl_profile_of_volume.
+ */
+int engine_find_volume(struct deciding *d, bool asked, struct cpl_error *err);
+/* The same for as many nodes as the job is to have now, if it is placed so. 0, or -1
+ * with err (memory). */
+int engine_fit_volume(struct deciding *d, struct cpl_error *err);
 
 /* engine_shape.c */
 

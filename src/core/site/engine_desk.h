@@ -56,6 +56,13 @@ struct kept_segment {
 	struct advising *advising; /* by the worker now, or NULL */
 };
 
+/* Volumes of jobs of so many nodes, as profiles. */
+#define ENGINE_VOLUMES 8
+struct kept_volume {
+	struct cpl_profile *profile; /* NULL: none */
+	double volume;
+};
+
 /* What jobs were bound by last. */
 #define ENGINE_BOUNDS 4
 struct kept_bounds {
@@ -106,6 +113,8 @@ struct desk {
 	uint64_t groups_used;
 	struct kept_segment segment_of[ENGINE_SEGMENTS];
 	uint64_t segments_used;
+	struct kept_volume volume_of[ENGINE_VOLUMES];
+	int next_volume; /* is kept there */
 	struct kept_bounds bounds[ENGINE_BOUNDS];
 	int next_bounds; /* is read into */
 	struct shown {
@@ -206,6 +215,10 @@ void engine_groups_free(struct desk *desk);
 int engine_segment(struct desk *desk, struct cpl_profile *profile,
                    int ranks_per_node, bool *growing);
 void engine_segments_free(struct desk *desk);
+
+/* engine_volume.c */
+
+void engine_volumes_free(struct desk *desk);
 
 /* engine_bounds.c */
 

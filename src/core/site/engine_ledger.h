@@ -8,6 +8,7 @@
 
 #include "scene/scene.h"
 #include "site/engine_clerk.h"
+#include "site/sample.h"
 #include "traffic/times.h"
 #include "traffic/workload.h"
 
@@ -55,19 +56,14 @@ struct gone {
 	bool unknown;         /* it had its share of what was measured */
 };
 
-/* What a node of the newest measured run of a user's job name sent. */
-#define ENGINE_FORMER_VOLUMES 4096
-struct former_volume {
-	uint64_t hash; /* of both, 0: none */
-	double volume;
-};
-
 /* What others than our own jobs send, as measured. */
 struct rest {
 	struct measured_set *sample; /* the newest, or NULL */
 	bool waits;                  /* it is not in the scene yet */
 	struct cpl_job_load *load;   /* what is, of it or one before; or NULL */
 	char told[128];              /* for records, of that */
+	int64_t id;                  /* for records, too; greater: later */
+	bool kept;                   /* it is in a file for replays */
 	struct gone *gone;           /* [n_gone], with MeasuredLinks */
 	int n_gone;
 };
@@ -80,6 +76,7 @@ struct ledger {
 	int n_running, max_running;
 	struct cpl_scene scene; /* of the snapshot, with their loads */
 	struct rest rest;       /* in it */
+	int64_t sample_id;      /* of the last one that was in it */
 	bool settled;   /* it is complete; else jobs are to be looked at */
 	uint64_t state; /* another number: the scene is another */
 	struct load_scratch on_caller, on_worker;
@@ -88,8 +85,8 @@ struct ledger {
 	int n_live;
 	bool restore_waits, was_restored;
 	bool in_charge; /* of the jobs, which a backup in standby is not */
-	struct former_volume former_volume[ENGINE_FORMER_VOLUMES];
-	uint64_t former_hash; /* that was looked for last */
+	struct cpl_volumes volumes; /* of runs that were measured */
+	int64_t volumes_next; /* when they may be written again (cpl_now) */
 };
 
 /* engine_running.c */
@@ -165,6 +162,8 @@ int engine_rest_put(struct ledger *ledger, struct cpl_error *err);
 /* The job ends: its load leaves the scene, and is kept where a sample to come may
  * have it. */
 void engine_rest_gone(struct ledger *ledger, struct running *job);
+/* What is in the scene of a sample is another: it has a number of its own. O(1). */
+void engine_rest_renew(struct ledger *ledger);
 /* The network is another one. */
 void engine_rest_forget(struct ledger *ledger);
 
@@ -191,6 +190,18 @@ void engine_unknown_forget(struct ledger *ledger);
  * links of all jobs. */
 int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
                          struct cpl_error *err);
+
+/* engine_kept.c: in files of StateDir, by the worker. */
+
+/* Have volumes of before a restart read; behind a restore. */
+void engine_volumes_read(struct ledger *ledger);
+/* They have come (NULL: none), and are the ledger's. */
+void engine_volumes_take(struct ledger *ledger, struct cpl_volumes *volumes);
+/* Have those that changed written: now, or when it is time. O(CPL_VOLUMES) then. */
+void engine_volumes_keep(struct ledger *ledger, bool now);
+/* A decision with that sample (0: none) is on record: have what is in the scene of
+ * it written, once. O(its links). */
+void engine_sample_keep(struct ledger *ledger, int64_t id);
 
 /* engine_loads.c: the load of a job, made by the worker or by the first who
  * needs it. */

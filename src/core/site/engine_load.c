@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "learn/models.h"
 #include "placement/wish.h"
 
 struct load {
@@ -84,6 +85,9 @@ static int load_model(struct snapshot *now, struct cpl_error *err)
 		return cpl_fail(err, "%s: Objective=learned needs TimeModel",
 		                c->path);
 	mark_file(c->time_model, &now->model_mark);
+	now->model_file = cpl_models_used(c->time_model);
+	if (!now->model_file)
+		return cpl_fail_memory(err);
 	now->learned = cpl_learned_load(c->time_model, err);
 	return now->learned ? 0 : cpl_fail_prefix(err, "%s: TimeModel: ",
 	                                          c->path);

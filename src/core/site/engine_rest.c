@@ -156,6 +156,15 @@ static void tell(struct ledger *ledger)
 		         ", %d jobs without a signature apart", shared);
 }
 
+void engine_rest_renew(struct ledger *ledger)
+{
+	int64_t now = time(NULL) * 1000;
+
+	ledger->sample_id = now > ledger->sample_id ? now : ledger->sample_id + 1;
+	ledger->rest.id = ledger->sample_id;
+	ledger->rest.kept = false;
+}
+
 static int put_rest(struct ledger *ledger, struct cpl_error *err)
 {
 	struct rest *rest = &ledger->rest;
@@ -177,6 +186,7 @@ static int put_rest(struct ledger *ledger, struct cpl_error *err)
 	drop_load(ledger);
 	rest->waits = false;
 	rest->load = load;
+	engine_rest_renew(ledger);
 	tell(ledger);
 	ledger->state++;
 	if (!cpl_scene_add(&ledger->scene, load, err))

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 void engine_step_order_free(struct step_order *order)
 {
 	free(order->node);
@@ -17,14 +19,7 @@ static int lower_bound(const struct ledger *ledger, int64_t id)
 {
 	int low = 0, high = ledger->n_running;
 
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-
-		if (ledger->running[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	CPL_BISECT(low, high, mid, ledger->running[mid].id < id);
 	return low;
 }
 
@@ -56,6 +51,8 @@ static void forget_load(struct ledger *ledger, struct running *job)
 		cpl_scene_remove(&ledger->scene, job->load);
 		ledger->state++;
 	}
+	if (job->shape)
+		engine_rest_renew(ledger);
 	free(job->load);
 	free(job->shape);
 	job->shape = NULL;
@@ -409,6 +406,10 @@ static int note_counted(const struct ledger *ledger, struct cpl_record *record)
 	    engine_set(&record->measured,
 	               ledger->rest.load ? ledger->rest.told : NULL))
 		return -1;
+	record->sample = ledger->rest.load &&
+	                                 ledger->snapshot->config->keep_samples
+	                         ? ledger->rest.id
+	                         : 0;
 	for (int i = 0; i < ledger->n_running; i++)
 		if (is_counted(&ledger->running[i]))
 			record->background[record->n_background++] =

@@ -315,6 +315,8 @@ static void describe(const struct cpl_record *record, char *text, size_t size)
 		ADD(" stock (%.200s)", record->reason);
 	if (record->profile)
 		ADD(" profile=%.128s", record->profile);
+	if (placed && record->volume_profile > 0)
+		ADD(" by its volume");
 	if (record->profile && record->recorded_ranks)
 		ADD(" (rescaled from %d ranks, fit error %.1f %%)",
 		    record->recorded_ranks, 100 * record->rescale_error);
@@ -427,7 +429,9 @@ static void start(struct desk *desk, struct ledger *ledger,
 		describe(record, notice->text, sizeof(notice->text));
 	notice->comment = desk->snapshot->config->admin_comment;
 	if (!decided->profile || decided->profile->ranks != real.ranks)
-		record->volume = engine_unknown_volume(ledger, record);
+		record->volume = record->volume_profile > 0
+		                         ? record->volume_profile
+		                         : engine_unknown_volume(ledger, record);
 	cpl_record_dir_write(desk->clerk->records, record);
 	if (observed && as_it_runs(record, &real)) {
 		cpl_fail_memory(&err);

@@ -80,42 +80,6 @@ static double mean_of_measured(const struct ledger *ledger)
 	return nodes > 0 ? bytes / nodes : -1;
 }
 
-/* Where a run of that user's name is kept. FNV-1a. */
-static struct former_volume *place_of(struct ledger *ledger,
-                                      const struct cpl_record *record)
-{
-	uint64_t hash = UINT64_C(14695981039346656037) ^ record->uid;
-
-	for (const char *p = record->job_name; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	hash += !hash;
-	ledger->former_hash = hash;
-	return &ledger->former_volume[hash % ENGINE_FORMER_VOLUMES];
-}
-
-/* What the newest measured run of the same name and user sent; < 0: none was. */
-static double former_volume(struct ledger *ledger,
-                            const struct cpl_record *record)
-{
-	const struct former_volume *kept;
-
-	if (!record->job_name || !*record->job_name)
-		return -1;
-	kept = place_of(ledger, record);
-	return kept->hash == ledger->former_hash ? kept->volume : -1;
-}
-
-static void keep_volume(struct ledger *ledger, const struct cpl_record *record)
-{
-	struct former_volume *kept;
-
-	if (!record->job_name || !*record->job_name)
-		return;
-	kept = place_of(ledger, record);
-	*kept = (struct former_volume){ledger->former_hash,
-	                               record->measured_volume};
-}
-
 double engine_unknown_volume(struct ledger *ledger,
                              const struct cpl_record *record)
 {
@@ -125,7 +89,8 @@ double engine_unknown_volume(struct ledger *ledger,
 	if (mode == CPL_UNKNOWN_OFF || record->n_hosts < 2)
 		return 0;
 	if (mode == CPL_UNKNOWN_MEASURED)
-		volume = former_volume(ledger, record);
+		volume = cpl_volumes_of(&ledger->volumes, record->uid,
+		                        record->job_name);
 	if (mode == CPL_UNKNOWN_MEASURED && volume < 0)
 		volume = mean_of_measured(ledger);
 	if (volume < 0 && ledger->snapshot->config->unknown_volume)
@@ -197,7 +162,8 @@ static void adopt_shares(struct ledger *ledger, struct cpl_unknown *unknown,
 			continue;
 		}
 		job[i]->record->measured_volume = unknown[i].volume;
-		keep_volume(ledger, job[i]->record);
+		cpl_volumes_set(&ledger->volumes, job[i]->record->uid,
+		                job[i]->record->job_name, unknown[i].volume);
 		job[i]->shape = unknown[i].load;
 		swap_bytes(job[i]->load, job[i]->shape);
 	}

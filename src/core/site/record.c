@@ -38,6 +38,8 @@ const struct record_field record_field[RECORD_FIELDS] = {
         {"kept", TEXT_OR_NULL, AT(kept)},
         {"segment_from", TEXT_OR_NULL, AT(segment_from)},
         {"measured", TEXT_OR_NULL, AT(measured)},
+        {"sample", INT64, AT(sample)},
+        {"volume_profile", REAL, AT(volume_profile)},
         {"volume", REAL, AT(volume)},
         {"measured_volume", REAL, AT(measured_volume)},
         {"ended", INT64, AT(ended)},

@@ -93,7 +93,7 @@ struct cpl_record {
 	char *objective, *routing, *network_file;
 	char *stated_routing; /* what the one chosen and stock were judged by in
 	                       * the end, if not by routing; or NULL */
-	char *time_model; /* of the objective learned, else NULL */
+	char *time_model; /* of the objective learned, its version; else NULL */
 	int nodes_wanted;
 	int ranks_per_node;   /* in the evaluation of candidates */
 	char *free_hosts;     /* hostlist the decision could choose from */
@@ -106,6 +106,10 @@ struct cpl_record {
 	int64_t n_background; /* running jobs counted as background */
 	int64_t *background;  /* their ids */
 	char *measured; /* what was measured besides, in words; NULL: nothing */
+	int64_t sample; /* where that is kept (sample.h); 0: it is not */
+	/* Placed by what each node sent in the newest run of its name, in place of
+	 * a profile: bytes/s; 0: it was not. */
+	double volume_profile;
 	/* Of a job that runs without a profile (Unknown): bytes/s that each of its
 	 * nodes is taken to send to the others from its start on, those last
 	 * measured, and when it ended (seconds since 1970); else 0. */

@@ -27,7 +27,7 @@ struct record_field {
 };
 
 /* Of a record, and of its candidates, in the order of the file. */
-#define RECORD_FIELDS 63
+#define RECORD_FIELDS 65
 #define RECORD_CANDIDATE_FIELDS 19
 extern const struct record_field record_field[RECORD_FIELDS];
 extern const struct record_field

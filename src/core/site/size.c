@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 static uint32_t divide_up(uint32_t a, uint32_t b)
 {
 	return a / b + (a % b != 0);
@@ -57,14 +59,7 @@ static uint32_t hosts_with(const uint32_t *sorted, int n, uint32_t cpus)
 {
 	int low = 0, high = n;
 
-	while (low < high) {
-		int mid = low + (high - low) / 2;
-
-		if (sorted[mid] < cpus)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	CPL_BISECT(low, high, mid, sorted[mid] < cpus);
 	return (uint32_t)(n - low);
 }
 

@@ -65,6 +65,12 @@ struct cpl_profile {
 struct cpl_profile *cpl_profile_hold(struct cpl_profile *profile);
 void cpl_profile_drop(struct cpl_profile *profile);
 
+/* Of a job of which it is known how much each of its nodes sends (bytes/s) alone: a
+ * rank is a node, and the run a second. NULL with err (memory). As
+ * cpl_unknown_comm. */
+struct cpl_profile *cpl_profile_of_volume(int nodes, double volume,
+                                          struct cpl_error *err);
+
 enum cpl_found {
 	CPL_FOUND_READY,       /* here it is */
 	CPL_FOUND_OTHER_RANKS, /* it is there, for another number of ranks */

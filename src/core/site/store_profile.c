@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "measured/unknown.h"
+
 struct cpl_profile *cpl_profile_hold(struct cpl_profile *profile)
 {
 	if (profile)
@@ -77,4 +79,26 @@ struct cpl_profile *store_profile_make(struct cpl_signature *sig,
 	                 cpl_comm_bytes(profile->graph) +
 	                 phases_bytes(profile->sig);
 	return profile;
+}
+
+struct cpl_profile *cpl_profile_of_volume(int nodes, double volume,
+                                          struct cpl_error *err)
+{
+	struct cpl_signature *sig = calloc(1, sizeof(*sig));
+
+	if (sig)
+		sig->phase = calloc(1, sizeof(*sig->phase));
+	if (!sig || !sig->phase) {
+		free(sig);
+		cpl_fail_memory(err);
+		return NULL;
+	}
+	sig->ranks = nodes;
+	sig->n_phases = 1;
+	sig->phase->weight = sig->phase->time = 1;
+	sig->phase->comm = cpl_unknown_comm(nodes, volume, err);
+	if (sig->phase->comm)
+		return store_profile_make(sig, err);
+	cpl_signature_free(sig);
+	return NULL;
 }

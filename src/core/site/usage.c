@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "site/usage.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "site/record.h"
-#include "site/site_internal.h"
 
 struct usage_list {
 	struct cpl_usage *one;
 	int n;
+	bool failed; /* memory was out */
 };
 
 /* False: the job cannot tell. */
@@ -33,49 +34,24 @@ static bool gain_of(const struct cpl_record *r, double *gain)
 }
 
 /* One for each job: users may name as many profiles as they have jobs. */
-static int add_job(struct usage_list *list, const struct cpl_record *r)
+static void add_job(void *arg, const struct cpl_record *r)
 {
+	struct usage_list *list = arg;
 	struct cpl_usage *u;
 
-	if (!r->profile)
-		return 0;
-	if (cpl_array_grow(&list->one, list->n, sizeof(*u), NULL))
-		return -1;
+	if (!r->profile || list->failed)
+		return;
+	list->failed = cpl_array_grow(&list->one, list->n, sizeof(*u), NULL);
+	if (list->failed)
+		return;
 	u = &list->one[list->n];
 	*u = (struct cpl_usage){.profile = strdup(r->profile),
 	                        .ranks = r->ranks,
 	                        .jobs = 1,
 	                        .last = r->time > 0 ? r->time : 0};
-	if (!u->profile)
-		return -1;
-	list->n++;
+	list->failed = !u->profile;
+	list->n += u->profile != NULL;
 	u->gains = gain_of(r, &u->gain);
-	return 0;
-}
-
-static int add_folder(struct usage_list *list, const char *state_dir,
-                      bool ended)
-{
-	DIR *folder = state_open_folder(state_dir, ended ? "ended" : "running",
-	                                NULL);
-	int64_t id;
-	int rc = 0;
-
-	while (folder && !rc && state_next_job(folder, &id)) {
-		char *path = cpl_record_path(state_dir, ended, id, NULL);
-		struct cpl_record *r =
-		        path ? cpl_record_load(path, NULL) : NULL;
-
-		if (!path)
-			rc = -1;
-		else if (r)
-			rc = add_job(list, r);
-		cpl_record_free(r);
-		free(path);
-	}
-	if (folder)
-		closedir(folder);
-	return rc;
 }
 
 static int by_profile(const void *a, const void *b)
@@ -114,14 +90,16 @@ int cpl_usage_read(const char *state_dir, struct cpl_usage **usage,
                    struct cpl_error *err)
 {
 	struct usage_list list = {0};
+	int64_t skipped = 0;
 
 	*usage = NULL;
 	if (access(state_dir, R_OK | X_OK))
 		return cpl_fail(err, "%s: %m", state_dir);
-	if (add_folder(&list, state_dir, false) ||
-	    add_folder(&list, state_dir, true)) {
+	if (cpl_record_each(state_dir, false, add_job, &list, &skipped, err) ||
+	    cpl_record_each(state_dir, true, add_job, &list, &skipped, err) ||
+	    list.failed) {
 		cpl_usage_free(list.one, list.n);
-		return cpl_fail_memory(err);
+		return list.failed ? cpl_fail_memory(err) : -1;
 	}
 	if (list.n)
 		qsort(list.one, (size_t)list.n, sizeof(*list.one), by_profile);

@@ -21,7 +21,9 @@
  * it is its utilisation u. Where own flows want all of a link, they get
  * 1 / (1 + u) of it: what a job gets that shares, fair and in turn, with
  * another one that alone would send for u / (1 + u) of the time. Without others
- * that is the whole link; at u = 1 half; never nothing.
+ * that is the whole link; at u = 1 half; never nothing. Packets that choose between
+ * ways by queues (routing/backlog.h) wait for others where both are busy: then u
+ * counts as u^2 between routers.
  *
  * Besides, a message waits at each link of its way for packets of others that
  * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of
@@ -30,8 +32,9 @@
  *
  * And the last byte of a message comes later than it was sent: each link passes
  * packets on when it has them whole, so that a message takes the time of a packet (of
- * itself, where that is smaller) on each link of its way besides. The phase takes that
- * of the flow that has most of it, its messages each after the other. Of many flows
+ * itself, where that is smaller) on each link of its way besides. The phase takes what
+ * is halfway between the mean flow's and that of the one that has most of it, its
+ * messages each after the other. Of many flows
  * it is told by pairs of routers: the most on the routers' way and the most on nodes'
  * own links. Where the network states no bandwidths there are neither
  * stages nor this: seconds are the bytes of the busiest link.
@@ -91,7 +94,7 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
                                             const struct cpl_routing *routing,
                                             struct cpl_error *err);
 /* The same, but where the routing finds the paths of all flows together
- * (adaptive-indirect, adaptive-hybrid, progressive-adaptive) the links have the bytes
+ * (CPL_ROUTING_ADAPTIVE, and others without add) the links have the bytes
  * that this puts on them for the job alone, as many flows' they are judged, and its
  * rates are on those, too: for what is told, as each place costs what
  * cpl_workload_solve does besides. */
@@ -135,6 +138,17 @@ int cpl_times_order(struct cpl_times *times, const int *rank_host,
  */
 int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
                     const int *node, struct cpl_error *err);
+
+/*
+ * In a space whose packets adapt, once all jobs have been put and their rates added
+ * to `rates`: put this one again, on the same nodes, its packets adapting to what the
+ * others send meanwhile; in `rates` its new rates take the place of the old ones.
+ * Nothing is done in other spaces. 0, or -1 with err. As cpl_times_put, and two
+ * solves for each phase.
+ */
+int cpl_times_adapt(struct cpl_times *times, struct cpl_times_space *space,
+                    const int *node, struct cpl_load *rates,
+                    struct cpl_error *err);
 
 /* The result for a job's nodes; seconds are of the whole run. */
 struct cpl_times_result {

@@ -89,6 +89,7 @@ struct cpl_times {
 	int64_t max_ends;
 	const struct cpl_network *net; /* of the last place */
 	bool timed;                    /* which states bandwidths */
+	bool chooses; /* packets had two ways or more to choose from */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;
@@ -101,6 +102,50 @@ struct cpl_times {
 	int64_t max_progress;
 	int64_t exact; /* flows of a phase that are; CPL_TIMES_EXACT */
 };
+
+struct cpl_times_space {
+	int *seen; /* [nodes] host + 1, 0 between calls */
+	/* The network of cpl_network_judged, and the caller's where they
+	 * differ. */
+	const struct cpl_network *net, *ported;
+	struct cpl_route_finder finder;
+	int *at; /* [all links] place in a list + 1, 0 between uses */
+	/* Sums of pairs of stations, cleared between uses. */
+	double *bytes, *messages; /* [n_stations] */
+	double *packet;           /* [n_stations] the most bytes of last ones */
+	double *ports;            /* [n_stations] the most seconds on ports */
+	int *touched;             /* [n_stations] */
+	int *head;                /* [n_stations] a host there + 1, or 0 */
+	int *next;                /* [max_hosts] the next one there + 1 */
+	int64_t max_hosts;
+	bool timed; /* bandwidths are stated */
+	/* For a routing that finds the paths of all flows together, or NULL. */
+	struct cpl_workload *workload;
+	const struct cpl_routing *routing;
+	/* Others' bytes while a phase lasts: made with their first rates. */
+	struct cpl_load meanwhile;
+	struct cpl_arena arena;
+};
+
+/* One phase being placed. */
+struct times_placing {
+	struct cpl_times *times;
+	struct cpl_times_space *space;
+	struct times_phase *phase;
+	const int *node;
+	const struct cpl_load *others; /* what packets adapt to, or NULL */
+	double latency;                /* sum over the flows of which there are n */
+	int64_t n;
+	struct cpl_error *err;
+};
+
+/* The phase's entry of a link, or -1 with err. */
+int64_t times_use_link(struct times_placing *p, int64_t link);
+
+/* In place of the links of paths by flow, those that packets adapt to; then the same
+ * beside others, of what they send while the phase lasts at least. 0, or -1 with err. */
+int times_adapt(struct times_placing *p);
+int times_adapt_to_others(struct times_placing *p);
 
 /* Seconds of one execution of a phase that was placed, and of its links, without
  * background. */

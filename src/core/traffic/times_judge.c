@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "network/type.h"
+
 /* Relative: flows that end so near each other end together. */
 #define TOGETHER 1e-12
 
@@ -176,43 +178,57 @@ static double busy(const struct times_link *l, double utilisation)
 	return l->bytes * (1 + utilisation) / l->bandwidth;
 }
 
-/* The most seconds of a link from nodes, between routers (or inside nodes) and to
- * nodes. */
+/* The most seconds of a link from nodes, to nodes, inside them, and between routers:
+ * of each class, where packets pass those in turn. */
 struct stages {
-	double most[3];
+	const struct cpl_network *net;
+	const unsigned char *class_of; /* or NULL */
+	double most[3 + CPL_NETWORK_MAX_CLASSES];
 };
 
-static void pass_stage(struct stages *s, const struct cpl_network *net, int link,
-                       double seconds)
+static struct stages no_stages(const struct cpl_network *net)
 {
-	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
-	double *most = &s->most[port < 0 || port >= 2 * n ? 1 : port < n ? 0 : 2];
+	return (struct stages){
+	        .net = net,
+	        .class_of = net->type->staged ? net->link_class_of : NULL};
+}
 
+static void pass_stage(struct stages *s, int link, double seconds)
+{
+	int64_t port = link - s->net->n_links;
+	int64_t n = cpl_network_port_cables(s->net);
+	int stage = port >= 2 * n ? 2 : port >= n ? 1 : port >= 0 ? 0 : 3;
+	double *most = &s->most[stage];
+
+	if (port < 0 && s->class_of)
+		most += s->class_of[link];
 	*most = seconds > *most ? seconds : *most;
 }
 
 /* How long many flows take that pass these one after the other. */
 static double pass_all(const struct cpl_times *times, const struct stages *s)
 {
-	double most = fmax(s->most[1], fmax(s->most[0], s->most[2]));
+	int n = s->class_of ? 3 + s->net->n_classes : 4;
+	double most = 0, sum = 0;
 
-	if (!times->timed)
+	for (int i = 0; i < n; i++)
+		most = s->most[i] > most ? s->most[i] : most;
+	if (!times->timed || !(most > 0))
 		return most;
 	/* Not by the powers themselves, which can be too large. */
-	return most > 0 ? most * sqrt(sqrt(cpl_fourth_power(s->most[0] / most) +
-	                                   cpl_fourth_power(s->most[1] / most) +
-	                                   cpl_fourth_power(s->most[2] / most)))
-	                : 0;
+	for (int i = 0; i < n; i++)
+		sum += cpl_fourth_power(s->most[i] / most);
+	return most * sqrt(sqrt(sum));
 }
 
 double times_alone(struct cpl_times *times, const struct times_phase *phase)
 {
-	struct stages stages = {{0}};
+	struct stages stages = no_stages(times->net);
 
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
 
-		pass_stage(&stages, times->net, l->link, busy(l, 0));
+		pass_stage(&stages, l->link, busy(l, 0));
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
 	}
@@ -235,6 +251,9 @@ static bool utilise(const struct cpl_times *times, struct times_phase *phase,
 		if (stretch > 0)
 			rate -= times->rate[l->rate].rate / stretch;
 		l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
+		/* A packet that chooses waits where both ways are busy. */
+		if (times->chooses && l->link < times->net->n_links)
+			l->utilisation *= fmin(l->utilisation, 1);
 		others |= rate > 0;
 	}
 	return others;
@@ -260,7 +279,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
                                       double stretch)
 {
 	struct phase_times t = {.link = -1};
-	struct stages stages = {{0}};
+	struct stages stages = no_stages(times->net);
 	bool others = utilise(times, phase, background, stretch);
 
 	/* There is no separate branch for links that others leave alone: on a
@@ -274,7 +293,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
 			t.busiest = seconds;
 			t.link = l->link;
 		}
-		pass_stage(&stages, times->net, l->link, seconds);
+		pass_stage(&stages, l->link, seconds);
 		t.waiting += l->messages * wait(u, l->packet);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);

@@ -3,117 +3,8 @@
 #include "traffic/times_internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "traffic/accelerators.h"
-#include "traffic/workload.h"
-
-struct cpl_times_space {
-	int *seen; /* [nodes] host + 1, 0 between calls */
-	/* The network of cpl_network_judged, and the caller's where they
-	 * differ. */
-	const struct cpl_network *net, *ported;
-	struct cpl_route_finder finder;
-	int *at; /* [all links] place in a list + 1, 0 between uses */
-	/* Sums of pairs of stations, cleared between uses. */
-	double *bytes, *messages; /* [n_stations] */
-	double *packet;           /* [n_stations] the most bytes of last ones */
-	double *ports;            /* [n_stations] the most seconds on ports */
-	int *touched;             /* [n_stations] */
-	int *head;                /* [n_stations] a host there + 1, or 0 */
-	int *next;                /* [max_hosts] the next one there + 1 */
-	int64_t max_hosts;
-	bool timed; /* bandwidths are stated */
-	/* For a routing that finds the paths of all flows together, or NULL. */
-	struct cpl_workload *workload;
-	const struct cpl_routing *routing;
-	struct cpl_arena arena;
-};
-
-struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
-                                            const struct cpl_routing *routing,
-                                            struct cpl_error *err)
-{
-	struct cpl_times_space *space = calloc(1, sizeof(*space));
-	struct cpl_arena *arena;
-	int n_nodes = net->n_nodes;
-
-	if (!space) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
-	if (net->by_port)
-		space->ported = net;
-	space->net = net = cpl_network_judged(net);
-	space->timed = cpl_network_has_bandwidths(net);
-	arena = &space->arena;
-	space->seen = cpl_arena_take(arena, n_nodes, sizeof(*space->seen));
-	space->at =
-	        cpl_arena_take(arena, cpl_times_links(net), sizeof(*space->at));
-	space->bytes =
-	        cpl_arena_take(arena, net->n_stations, sizeof(*space->bytes));
-	space->messages =
-	        cpl_arena_take(arena, net->n_stations, sizeof(*space->messages));
-	space->packet =
-	        cpl_arena_take(arena, net->n_stations, sizeof(*space->packet));
-	space->ports =
-	        cpl_arena_take(arena, net->n_stations, sizeof(*space->ports));
-	space->touched =
-	        cpl_arena_take(arena, net->n_stations, sizeof(*space->touched));
-	space->head =
-	        cpl_arena_take(arena, net->n_stations, sizeof(*space->head));
-	if (arena->failed) {
-		cpl_fail_memory(err);
-		cpl_arena_free(arena);
-		free(space);
-		return NULL;
-	}
-	if (cpl_route_finder_init(&space->finder, net,
-	                          cpl_routing_by_flow(net, routing), err)) {
-		cpl_arena_free(arena);
-		free(space);
-		return NULL;
-	}
-	return space;
-}
-
-struct cpl_times_space *
-cpl_times_space_adaptive(const struct cpl_network *net,
-                         const struct cpl_routing *routing,
-                         struct cpl_error *err)
-{
-	struct cpl_times_space *space = cpl_times_space_new(net, routing, err);
-
-	if (!space || routing->add)
-		return space;
-	space->routing = routing;
-	space->workload = cpl_workload_new(space->net, 1, err);
-	if (!space->workload) {
-		cpl_times_space_free(space);
-		return NULL;
-	}
-	return space;
-}
-
-void cpl_times_space_free(struct cpl_times_space *space)
-{
-	if (!space)
-		return;
-	cpl_workload_free(space->workload);
-	cpl_route_finder_free(&space->finder);
-	cpl_arena_free(&space->arena);
-	free(space->next);
-	free(space);
-}
-
-/* One phase being placed. */
-struct placing {
-	struct cpl_times *times;
-	struct cpl_times_space *space;
-	struct times_phase *phase;
-	const int *node;
-	struct cpl_error *err;
-};
 
 /* Bytes of a pair's last packets, of all its messages, each after the other. */
 static double last_packets(const struct times_pair *pair)
@@ -149,36 +40,17 @@ static double route_time(const struct cpl_network *net,
 }
 
 /* A flow's last packets take so many seconds. */
-static void last_there(struct placing *p, double seconds)
+static void last_there(struct times_placing *p, double seconds)
 {
 	p->phase->latency = fmax(p->phase->latency, seconds);
+	p->latency += seconds;
+	p->n++;
 }
 
-/* The phase's entry of a link, or -1 with err. */
-static int64_t use_link(struct placing *p, int64_t link)
-{
-	struct times_phase *phase = p->phase;
-	int *at = &p->space->at[link];
-	double bandwidth;
-
-	if (*at)
-		return *at - 1;
-	if (times_room(&phase->link, &phase->max_links, phase->n_links + 1,
-	               sizeof(*phase->link), p->err))
-		return -1;
-	bandwidth = cpl_times_bandwidth(p->space->net, link);
-	phase->link[phase->n_links++] =
-	        (struct times_link){.link = (int)link,
-	                            .bandwidth = bandwidth,
-	                            .packet = CPL_TIMES_PACKET / bandwidth};
-	*at = (int)phase->n_links;
-	return *at - 1;
-}
-
-static int64_t add_to_link(struct placing *p, int64_t link, double bytes,
+static int64_t add_to_link(struct times_placing *p, int64_t link, double bytes,
                            double messages)
 {
-	int64_t at = use_link(p, link);
+	int64_t at = times_use_link(p, link);
 
 	if (at < 0)
 		return -1;
@@ -198,7 +70,7 @@ static int64_t to_port(const struct cpl_network *net, int node, int port)
 }
 
 /* Are both on one node, ports of it included? */
-static bool stays(const struct placing *p, int a, int b)
+static bool stays(const struct times_placing *p, int a, int b)
 {
 	const struct cpl_network *ported = p->space->ported;
 
@@ -206,7 +78,7 @@ static bool stays(const struct placing *p, int a, int b)
 }
 
 /* The accelerators of a node that ranks have, where all have as many. */
-static int used_accelerators(const struct placing *p)
+static int used_accelerators(const struct times_placing *p)
 {
 	int ranks = (p->times->ranks - 1) / p->times->n_hosts + 1;
 	int n = p->space->net->accelerators.per_node;
@@ -215,7 +87,7 @@ static int used_accelerators(const struct placing *p)
 }
 
 /* The links of accelerators that bytes between two nodes are on, or -1. */
-static int inside(const struct placing *p, int a, int b)
+static int inside(const struct times_placing *p, int a, int b)
 {
 	const struct cpl_network *net = p->space->net;
 
@@ -229,12 +101,12 @@ static int inside(const struct placing *p, int a, int b)
 }
 
 /* Do they wait for no link? */
-static bool is_free(const struct placing *p, int a, int b)
+static bool is_free(const struct times_placing *p, int a, int b)
 {
 	return stays(p, a, b) && inside(p, a, b) < 0;
 }
 
-static int64_t count_flows(const struct placing *p)
+static int64_t count_flows(const struct times_placing *p)
 {
 	const struct times_phase *phase = p->phase;
 	int64_t n = 0;
@@ -248,7 +120,7 @@ static int64_t count_flows(const struct placing *p)
 
 /* For few flows: each with its paths. */
 
-static int add_route(struct placing *p, int64_t *n, int64_t link, double part,
+static int add_route(struct times_placing *p, int64_t *n, int64_t link, double part,
                    const struct times_pair *pair)
 {
 	struct times_phase *phase = p->phase;
@@ -263,7 +135,7 @@ static int add_route(struct placing *p, int64_t *n, int64_t link, double part,
 }
 
 /* Add the ports of a node that sends, or gets. */
-static int add_ports(struct placing *p, int64_t *n, int node, bool sends,
+static int add_ports(struct times_placing *p, int64_t *n, int node, bool sends,
                      const struct times_pair *pair)
 {
 	const struct cpl_network *net = p->space->net;
@@ -279,7 +151,7 @@ static int add_ports(struct placing *p, int64_t *n, int node, bool sends,
 }
 
 /* Add the links of a node's accelerators of a kind. */
-static int add_inside(struct placing *p, int64_t *n, int node, int kind,
+static int add_inside(struct times_placing *p, int64_t *n, int node, int kind,
                       bool sends, const struct times_pair *pair)
 {
 	const struct cpl_network *net = p->space->net;
@@ -296,7 +168,7 @@ static int add_inside(struct placing *p, int64_t *n, int node, int kind,
 	return 0;
 }
 
-static int add_flow(struct placing *p, int64_t *n, int from,
+static int add_flow(struct times_placing *p, int64_t *n, int from,
                     const struct times_pair *pair)
 {
 	const struct cpl_network *net = p->space->net;
@@ -321,7 +193,7 @@ static int add_flow(struct placing *p, int64_t *n, int from,
 	return add_ports(p, n, to, false, pair);
 }
 
-static int place_flows(struct placing *p)
+static int place_flows(struct times_placing *p)
 {
 	struct times_phase *phase = p->phase;
 	int64_t n_ways = 0;
@@ -354,7 +226,7 @@ static int place_flows(struct placing *p)
 
 /* For many flows: by pairs of stations. */
 
-static int add_to_ports(struct placing *p, int64_t first, double bytes,
+static int add_to_ports(struct times_placing *p, int64_t first, double bytes,
                         double messages)
 {
 	const struct cpl_network *net = p->space->net;
@@ -369,7 +241,7 @@ static int add_to_ports(struct placing *p, int64_t first, double bytes,
 	return 0;
 }
 
-static int add_host(struct placing *p, int host, int *n_touched)
+static int add_host(struct times_placing *p, int host, int *n_touched)
 {
 	const struct times_phase *phase = p->phase;
 	struct cpl_times_space *space = p->space;
@@ -409,7 +281,7 @@ static int add_host(struct placing *p, int host, int *n_touched)
 }
 
 /* Add what the hosts of a station sent, and clear it. */
-static int add_routes(struct placing *p, int from, int n_touched)
+static int add_routes(struct times_placing *p, int from, int n_touched)
 {
 	struct cpl_times_space *space = p->space;
 	int rc = 0;
@@ -435,7 +307,7 @@ static int add_routes(struct placing *p, int from, int n_touched)
 	return rc;
 }
 
-static int place_routers(struct placing *p)
+static int place_routers(struct times_placing *p)
 {
 	struct cpl_times_space *space = p->space;
 	const struct cpl_network *net = space->net;
@@ -464,86 +336,31 @@ static int place_routers(struct placing *p)
 	return rc;
 }
 
-/* The bytes that the space's routing puts on the network's links, or NULL with
- * err. */
-static const double *solve(struct placing *p)
-{
-	const struct times_phase *phase = p->phase;
-	struct cpl_workload *w = p->space->workload;
-	int64_t n = phase->first[p->times->n_ends];
-	struct cpl_arena arena = {0};
-	struct cpl_comm comm = {.ranks = p->times->n_ends,
-	                        .n_entries = n,
-	                        .row = phase->first};
-	const struct cpl_job job = {.routing = p->space->routing,
-	                            .comm = &comm,
-	                            .node = p->node,
-	                            .of_hosts = true};
-	int rc = -1;
-
-	comm.to = cpl_arena_take_raw(&arena, n, sizeof(*comm.to));
-	comm.bytes = cpl_arena_take_raw(&arena, n, sizeof(*comm.bytes));
-	comm.messages = cpl_arena_take_raw(&arena, n, sizeof(*comm.messages));
-	for (int64_t i = 0; !arena.failed && i < n; i++) {
-		comm.to[i] = phase->pair[i].to;
-		comm.bytes[i] = phase->pair[i].bytes;
-		comm.messages[i] = phase->pair[i].messages;
-	}
-	if (!arena.failed) {
-		cpl_workload_clear(w, NULL);
-		if (cpl_workload_add(w, &job, p->err) >= 0)
-			rc = cpl_workload_solve(w, p->err);
-	}
-	return cpl_arena_end(&arena, rc, p->err) ? NULL
-	                                         : cpl_workload_load(w)->link;
-}
-
-/* In place of the links of paths by flow, those that packets adapt to; the longest
- * way is longer as the mean one is. */
-static int adapt(struct placing *p)
-{
-	struct times_phase *phase = p->phase;
-	int n_links = p->space->net->n_links;
-	const double *link = phase->n_flows ? solve(p) : NULL;
-	double before = 0, after = 0;
-
-	if (!link)
-		return phase->n_flows ? -1 : 0;
-	for (int64_t i = 0; i < phase->n_links; i++)
-		if (phase->link[i].link < n_links) {
-			before += phase->link[i].bytes;
-			phase->link[i].bytes = 0;
-		}
-	for (int l = 0; l < n_links; l++)
-		if (link[l] > 0) {
-			int64_t at = use_link(p, l);
-
-			if (at < 0)
-				return -1;
-			phase->link[at].bytes = link[l];
-			after += link[l];
-		}
-	if (before > 0)
-		phase->latency *= after / before;
-	return 0;
-}
-
-static int place_phase(struct placing *p)
+static int place_phase(struct times_placing *p)
 {
 	struct times_phase *phase = p->phase;
 	bool adapts = p->space->workload;
 	int rc;
 
 	phase->n_links = 0;
-	phase->latency = 0;
+	phase->latency = p->latency = 0;
+	p->n = 0;
 	phase->n_flows = count_flows(p);
 	phase->exact = !adapts && phase->n_flows <= p->times->exact;
 	rc = phase->exact ? place_flows(p) : place_routers(p);
+	/* The flow that has most of it is seldom the one that ends last. */
+	if (p->n)
+		phase->latency = (phase->latency + p->latency / (double)p->n) / 2;
+	adapts = adapts && phase->n_flows;
 	if (adapts && !rc)
-		rc = adapt(p);
+		rc = times_adapt(p);
 	/* Of 1 byte/s there are sums of bytes, no times. */
 	if (!p->space->timed)
 		phase->latency = 0;
+	if (!rc)
+		phase->alone = times_alone(p->times, phase);
+	if (adapts && p->others && !rc)
+		rc = times_adapt_to_others(p);
 	for (int64_t i = 0; i < phase->n_links; i++)
 		p->space->at[phase->link[i].link] = 0;
 	return rc;
@@ -604,12 +421,14 @@ static int find_twins(struct cpl_times *times, struct cpl_times_space *space,
 	return rc;
 }
 
-int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
-                    const int *node, struct cpl_error *err)
+static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
+                     const int *node, const struct cpl_load *others,
+                     struct cpl_error *err)
 {
 	int ports = space->ported ? space->ported->n_ports : 1;
-	struct placing p = {.times = times,
+	struct times_placing p = {.times = times,
 	                    .space = space,
+	                    .others = others,
 	                    .err = err};
 	double busiest = 0;
 
@@ -621,11 +440,11 @@ int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
 		times->end_node[i] = node[i / ports] * ports + i % ports;
 	times->net = space->net;
 	times->timed = space->timed;
+	times->chooses = space->workload && space->routing->send;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
 		if (place_phase(&p))
 			return -1;
-		p.phase->alone = times_alone(times, p.phase);
 	}
 	if (sum_phases(times, space, err))
 		return -1;
@@ -639,6 +458,25 @@ int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
 	times->period = times->run.seconds > 0 ? times->run.seconds : busiest;
 	for (int64_t i = 0; i < times->n_rates; i++)
 		times->rate[i].rate /= times->period;
+	return 0;
+}
+
+int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
+                  const int *node, struct cpl_error *err)
+{
+	return put_hosts(times, space, node, NULL, err);
+}
+
+int cpl_times_adapt(struct cpl_times *times, struct cpl_times_space *space,
+                    const int *node, struct cpl_load *rates,
+                    struct cpl_error *err)
+{
+	if (!space->workload)
+		return 0;
+	cpl_times_add(times, -1, rates);
+	if (put_hosts(times, space, node, rates, err))
+		return -1;
+	cpl_times_add(times, 1, rates);
 	return 0;
 }
 

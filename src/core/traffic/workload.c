@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "routing/adaptive/adaptive.h"
+#include "routing/backlog.h"
 #include "routing/progressive/progressive.h"
 #include "traffic/accelerators.h"
 #include "traffic/matrix.h"
@@ -291,69 +292,76 @@ static void take_sums(struct workload_job *job, const struct cpl_routed *routed)
 	job->sums.max_dilation = routed->max_hops;
 }
 
-/* Does a job wait for this kind of adaptive routing: Jain's, or progressive? */
-static bool waits(const struct workload_job *job, bool progressive)
+/* How jobs adapt: Jain's way, progressive, or packet by packet. */
+enum adaptation {
+	BY_BANDWIDTH,
+	PROGRESSIVE,
+	BY_BACKLOG,
+	N_ADAPTATIONS,
+};
+
+static enum adaptation adapts_by(const struct cpl_routing *routing)
 {
-	return job->shared &&
-	       cpl_routing_is_progressive(job->routing) == progressive;
+	if (routing->send)
+		return BY_BACKLOG;
+	return cpl_routing_is_progressive(routing) ? PROGRESSIVE : BY_BANDWIDTH;
 }
 
-static int solve_adaptive(struct cpl_workload *w, int n, struct cpl_error *err)
+static int solve(struct cpl_workload *w, enum adaptation how,
+                 struct cpl_adaptive_job *job, int n, struct cpl_error *err)
 {
-	struct cpl_adaptive solve = {.net = w->net,
-	                             .threads = w->threads,
-	                             .load = w->load.link,
-	                             .memory = &w->memory};
-	int rc;
+	struct cpl_adaptive all = {.net = w->net,
+	                           .threads = w->threads,
+	                           .load = w->load.link,
+	                           .background = w->on_links ? w->load.link
+	                                                     : NULL,
+	                           .memory = &w->memory,
+	                           .job = job,
+	                           .n_jobs = n};
 
-	solve.job = calloc((size_t)n, sizeof(*solve.job));
-	if (!solve.job)
-		return cpl_fail_memory(err);
-	if (w->on_links)
-		solve.background = w->load.link;
+	if (how == BY_BACKLOG)
+		return cpl_backlog_solve(w->net, job, n, w->load.link, err);
+	if (how == PROGRESSIVE)
+		return cpl_progressive_solve(w->net, job, n, w->load.link, err);
+	return cpl_adaptive_solve(&all, err);
+}
+
+/* The jobs that adapt so, together; job: room for all. */
+static int solve_jobs(struct cpl_workload *w, enum adaptation how,
+                      struct cpl_adaptive_job *job, struct cpl_error *err)
+{
+	int n = 0;
+
 	for (int i = 0; i < w->n_jobs; i++)
-		if (waits(&w->job[i], false))
-			solve.job[solve.n_jobs++] = (struct cpl_adaptive_job){
+		if (w->job[i].shared && adapts_by(w->job[i].routing) == how)
+			job[n++] = (struct cpl_adaptive_job){
 			        .flows = &w->job[i].shared->flows,
 			        .routing = w->job[i].routing};
-	rc = cpl_adaptive_solve(&solve, err);
-	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--)
-		if (waits(&w->job[i], false))
-			take_sums(&w->job[i], &solve.job[--n].routed);
-	free(solve.job);
-	return rc;
-}
-
-static int solve_progressive(struct cpl_workload *w, int n,
-                             struct cpl_error *err)
-{
-	struct cpl_progressive_job *job = calloc((size_t)n, sizeof(*job));
-	int k = 0, rc;
-
-	if (!job)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < w->n_jobs; i++)
-		if (waits(&w->job[i], true))
-			job[k++].flows = &w->job[i].shared->flows;
-	rc = cpl_progressive_solve(w->net, job, n, w->load.link, err);
-	for (int i = w->n_jobs - 1; i >= 0 && !rc; i--)
-		if (waits(&w->job[i], true))
-			take_sums(&w->job[i], &job[--k].routed);
-	free(job);
-	return rc;
+	if (n && solve(w, how, job, n, err))
+		return -1;
+	for (int i = w->n_jobs - 1; i >= 0 && n; i--)
+		if (w->job[i].shared && adapts_by(w->job[i].routing) == how)
+			take_sums(&w->job[i], &job[--n].routed);
+	return 0;
 }
 
 int cpl_workload_solve(struct cpl_workload *w, struct cpl_error *err)
 {
-	int adaptive = 0, progressive = 0;
+	struct cpl_adaptive_job *job;
+	bool any = false;
+	int rc = 0;
 
-	for (int i = 0; i < w->n_jobs; i++) {
-		adaptive += waits(&w->job[i], false);
-		progressive += waits(&w->job[i], true);
-	}
-	if (adaptive && solve_adaptive(w, adaptive, err))
-		return -1;
-	return progressive ? solve_progressive(w, progressive, err) : 0;
+	for (int i = 0; i < w->n_jobs; i++)
+		any = any || w->job[i].shared;
+	if (!any)
+		return 0;
+	job = calloc((size_t)w->n_jobs, sizeof(*job));
+	if (!job)
+		return cpl_fail_memory(err);
+	for (int how = 0; how < N_ADAPTATIONS && !rc; how++)
+		rc = solve_jobs(w, how, job, err);
+	free(job);
+	return rc;
 }
 
 const struct cpl_load *cpl_workload_load(const struct cpl_workload *w)

@@ -14,7 +14,8 @@
  * put there alone. Jobs with an adaptive routing are solved together: each
  * adapts to all others of them, and to the bytes that are on the links already
  * (routing/adaptive/adaptive.h); then those of progressive-adaptive, likewise
- * (routing/progressive/progressive.h).
+ * (routing/progressive/progressive.h); then those whose packets choose by queues
+ * (routing/backlog.h).
  */
 #pragma once
 

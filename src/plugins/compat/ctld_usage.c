@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* Slurm's own counts cost a pass over all nodes and their GRES, and in later series
  * have a lock that not every caller of job_test holds. Cores that jobs share count
  * once; those of suspended jobs are free, but their memory is not. All jobs are
@@ -40,14 +42,7 @@ static int job_index(uint32_t id)
 {
 	int low = 0, high = kept.n_jobs;
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (kept.job[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, kept.job[middle].id < id);
 	return low;
 }
 

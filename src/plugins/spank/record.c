@@ -122,7 +122,7 @@ void spank_record_check_program(spank_t sp)
 	    spank_get_item(sp, S_JOB_ARGV, &n, &argv) != ESPANK_SUCCESS)
 		return;
 	for (int i = 0; i < n; i++)
-		if (cpl_file_has_mpi(argv[i]))
+		if (cpl_file_has_mpi(argv[i], false))
 			slurm_error("commplace: --comm-record: %s " CPL_MPI_INSIDE,
 			            argv[i]);
 }

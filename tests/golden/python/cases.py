@@ -54,6 +54,19 @@ brought = subprocess.run(
     stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout.split()
 same([name for name in ("numpy", "pandas", "scipy", "json", "inspect")
       if name in brought], [], "import brings no module that it may not need")
+# The least of a few, since the machine may have more to do.
+took = min(float(subprocess.run(
+    [sys.executable, "-c", "import time; t = time.perf_counter(); import commplace; "
+     "print(time.perf_counter() - t)"], stdout=subprocess.PIPE, encoding="utf-8",
+    check=True).stdout) for _ in range(7))
+ok(took < 0.05, "import takes less than 50 ms: %.0f" % (took * 1000))
+if shutil.which("mypy"):
+    told = subprocess.run(
+        ["mypy", "--strict", "--cache-dir", os.devnull, top + "/python/commplace"],
+        stdout=subprocess.PIPE, encoding="utf-8").stdout
+    ok("Success" in told, "mypy --strict finds nothing", told)
+else:
+    print("# no mypy: annotations are not checked")
 same(commplace.version(), run("--version").split()[1], "version")
 
 ok('\nversion = "%s"\n' % commplace.version() in open(top + "/python/pyproject.toml").read(),

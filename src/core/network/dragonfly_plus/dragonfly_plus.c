@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "network/type.h"
 
 static const char *const keys[] = {"cells",
@@ -356,19 +357,12 @@ static int coordinates(const struct cpl_network *net, int router, int *at)
 	const struct cpl_dfplus *df = cpl_dfplus_of(net);
 	bool is_spine = router >= net->n_node_routers;
 	const int *first = is_spine ? df->spine : df->leaf;
-	int low = 0, high = df->cells;
+	int low = 1, high = df->cells;
 
 	if (is_spine)
 		router -= net->n_node_routers;
-	while (high - low > 1) {
-		int middle = (low + high) / 2;
-
-		if (first[middle] <= router)
-			low = middle;
-		else
-			high = middle;
-	}
-	at[0] = low;
+	CPL_BISECT(low, high, middle, first[middle] <= router);
+	at[0] = --low;
 	at[1] = is_spine ? 0 : router - first[low];
 	at[2] = is_spine ? router - first[low] : 0;
 	return is_spine ? 3 : 2;
@@ -446,6 +440,7 @@ const struct cpl_network_type cpl_network_dragonfly_plus = {
         .summary = "cells of leaf and spine switches, and links between the "
                    "spines of all cells",
         .levels = levels,
+        .staged = true,
         .keys = keys,
         .size = sizeof(struct cpl_dfplus),
         .shape = shape,

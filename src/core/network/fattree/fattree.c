@@ -233,6 +233,7 @@ const struct cpl_network_type cpl_network_fattree = {
         .summary = "switches in levels above leaf switches that have the nodes",
         .flags = CPL_NETWORK_TABLES,
         .levels = names,
+        .staged = true,
         .keys = keys,
         .size = sizeof(struct cpl_fattree),
         .shape = shape,

@@ -38,12 +38,6 @@
 
 #include "routing/routing.h"
 
-struct cpl_adaptive_job {
-	const struct cpl_flows *flows;
-	const struct cpl_routing *routing; /* one of the three */
-	struct cpl_routed routed;          /* out */
-};
-
 /* Memory that a solve leaves for the next one, up to 128 MB, since touching
  * memory for the first time costs a small job as much as its solve. It starts
  * as all 0; the caller frees the block in the end. */

@@ -264,7 +264,7 @@ static double detour(struct solve *s)
 	return hops;
 }
 
-static void add_job(struct solve *s, struct cpl_progressive_job *job,
+static void add_job(struct solve *s, struct cpl_adaptive_job *job,
                     struct job_runs *runs)
 {
 	const struct cpl_linked_groups *g = &s->g;
@@ -352,7 +352,7 @@ static void divert_bytes(struct solve *s)
 }
 
 int cpl_progressive_solve(const struct cpl_network *net,
-                          struct cpl_progressive_job *job, int n, double *load,
+                          struct cpl_adaptive_job *job, int n, double *load,
                           struct cpl_error *err)
 {
 	struct solve s = {.g = cpl_groups_of(net),

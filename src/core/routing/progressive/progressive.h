@@ -37,11 +37,6 @@
 
 #include "routing/routing.h"
 
-struct cpl_progressive_job {
-	const struct cpl_flows *flows;
-	struct cpl_routed routed; /* out */
-};
-
 /*
  * Adds the jobs' bytes to load[link id]; what is there already belongs to
  * others. Returns 0, or -1 with err (memory). The same input yields the same
@@ -52,7 +47,7 @@ struct cpl_progressive_job {
  * detours * K^2). There are some tens of sweeps.
  */
 int cpl_progressive_solve(const struct cpl_network *net,
-                          struct cpl_progressive_job *job, int n, double *load,
+                          struct cpl_adaptive_job *job, int n, double *load,
                           struct cpl_error *err);
 
 static inline bool cpl_routing_is_progressive(const struct cpl_routing *routing)

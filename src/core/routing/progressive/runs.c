@@ -199,7 +199,7 @@ static double on_link(const struct solve *s, const struct runs *runs, int64_t r,
 	               : runs->bytes[r * s->width + k];
 }
 
-void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
+void cpl_runs_sum(struct solve *s, struct cpl_adaptive_job *job,
                   struct job_runs *runs)
 {
 	const struct cpl_linked_groups *g = &s->g;

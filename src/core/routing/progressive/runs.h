@@ -78,7 +78,7 @@ struct solve {
 /* The job's flows inside groups are put on their paths and count in
  * job->routed. The others are summed up into runs, whose minimal bytes are
  * added to on[]. If the arena fails, they are incomplete. O(flows * paths). */
-void cpl_runs_sum(struct solve *s, struct cpl_progressive_job *job,
+void cpl_runs_sum(struct solve *s, struct cpl_adaptive_job *job,
                   struct job_runs *runs);
 
 /* For the runs of s->at, puts the bytes that stay on minimal paths on links,

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "signature/pattern/pattern.h"
 
 #define MAX_MESSAGES (INT64_C(1) << 27)
@@ -102,14 +103,7 @@ int import_group_rank(const struct import_group *group, int rank)
 
 	if (!group->rank)
 		return rank < group->n ? rank : -1;
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (group->rank[middle] < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, group->rank[middle] < rank);
 	return low < group->n && group->rank[low] == rank ? low : -1;
 }
 

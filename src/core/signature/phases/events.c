@@ -438,6 +438,44 @@ fail:
 	return NULL;
 }
 
+/* This puts a file's bytes behind those before; of further files without the head. */
+static int append(FILE *to, const char *path, bool first, struct cpl_error *err)
+{
+	struct event_reader r = {.name = path,
+	                         .events = calloc(1, sizeof(*r.events)),
+	                         .err = err};
+	size_t length;
+	char *data = cpl_file_read(path, MAX_BYTES, &length, err);
+	int rc = -1;
+
+	if (data && !r.events)
+		cpl_fail_memory(err);
+	else if (data) {
+		r.begin = r.in.at = (const unsigned char *)data;
+		r.in.end = r.in.at + length;
+		rc = first ? 0 : read_head(&r);
+	}
+	if (!rc)
+		fwrite(r.in.at, 1, (size_t)(r.in.end - r.in.at), to);
+	cpl_run_events_free(r.events);
+	free(data);
+	return rc;
+}
+
+int cpl_run_events_join(const char *const *path, int n, const char *to,
+                        struct cpl_error *err)
+{
+	struct cpl_file_writer *w = cpl_file_open_atomic(to, err);
+	int rc = w ? 0 : -1;
+
+	for (int i = 0; i < n && !rc; i++)
+		rc = append(cpl_file_stream(w), path[i], !i, err);
+	if (!rc)
+		return cpl_file_commit(w, 0644, err);
+	cpl_file_abandon(w);
+	return -1;
+}
+
 void cpl_run_events_free(struct cpl_run_events *e)
 {
 	if (!e)

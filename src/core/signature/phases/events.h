@@ -101,3 +101,9 @@ struct cpl_run_events *cpl_run_events_read(const char *const *path, int n,
 struct cpl_run_events *cpl_run_events_parse(const void *data, size_t length,
                                     const char *name, struct cpl_error *err);
 void cpl_run_events_free(struct cpl_run_events *events);
+/* The number of ranks that are missing, or ended without MPI_Finalize. */
+int cpl_run_events_incomplete(const struct cpl_run_events *events);
+/* This writes the parts of a run, which were read, as one file. It returns 0, or -1
+ * with err. */
+int cpl_run_events_join(const char *const *path, int n, const char *to,
+                        struct cpl_error *err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/json.h"
 
 #define MAX_SIZES 4096
@@ -201,14 +202,8 @@ double cpl_machine_seconds(const struct cpl_machine *m,
 
 	if (!l->n)
 		return l->latency + bytes * l->per_byte;
-	while (low < high) { /* the first size that is larger */
-		size_t middle = (low + high) / 2;
-
-		if (s[middle].bytes > bytes)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	/* the first size that is larger */
+	CPL_BISECT(low, high, middle, s[middle].bytes <= bytes);
 	if (!low)
 		return s[0].seconds;
 	if (low == l->n)

@@ -226,7 +226,7 @@ out:
 	return rest;
 }
 
-static int incomplete(const struct cpl_run_events *events)
+int cpl_run_events_incomplete(const struct cpl_run_events *events)
 {
 	int n = events->ranks - events->n;
 
@@ -250,9 +250,10 @@ static char *recorded(const struct cpl_run_events *events)
 	json_object_set_new(object, "date", json_string(events->date));
 	json_object_set_new(object, "command", json_string(events->command));
 	json_object_set_new(object, "lost_messages", json_real(lost));
-	if (object && incomplete(events))
-		json_object_set_new(object, "incomplete_ranks",
-		                    json_integer(incomplete(events)));
+	if (object && cpl_run_events_incomplete(events))
+		json_object_set_new(
+		        object, "incomplete_ranks",
+		        json_integer(cpl_run_events_incomplete(events)));
 	text = object ? json_dumps(object, 0) : NULL;
 	json_decref(object);
 	return text;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/json.h"
 #include "base/lines.h"
 
@@ -102,14 +103,7 @@ static const struct rank_location *find(const struct measuring *m, int rank)
 {
 	int64_t low = 0, high = m->n;
 
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-
-		if (m->place[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, m->place[middle].rank < rank);
 	return low < m->n && m->place[low].rank == rank ? &m->place[low]
 	                                                : NULL;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "routing/backlog.h"
+
+/* The links on from a router that are on a shortest way, in one dimension: one, or
+ * two where both ways round a ring are as short. How many. */
+static int list_shortest(const struct cpl_product *torus, int router, int d,
+                     int go, int64_t *link)
+{
+	const int64_t *out =
+	        torus->out + ((int64_t)router * torus->n_dims + d) * 2;
+	int n = 0;
+
+	if (go > 0 || (torus->wrap[d] && -2 * go == torus->dim[d]))
+		link[n++] = out[0];
+	if (go < 0 || (torus->wrap[d] && 2 * go == torus->dim[d]))
+		link[n++] = out[1];
+	return n;
+}
+
+/* The least loaded of a router's links on shortest ways; the first of several. */
+static int64_t choose_link(const struct cpl_backlog *q, int router, int to)
+{
+	const struct cpl_product *torus = &q->net->product;
+	int64_t best = -1, way[2];
+	int stride = 1;
+
+	for (int d = 0; d < torus->n_dims; d++) {
+		int length = torus->dim[d];
+		int at = router / stride % length, goal = to / stride % length;
+		int go = torus->wrap[d] ? cpl_ring_steps(length, at, goal)
+		                        : goal - at;
+		int n = list_shortest(torus, router, d, go, way);
+
+		for (int i = 0; i < n; i++)
+			if (best < 0 || q->seconds[way[i]] < q->seconds[best])
+				best = way[i];
+		stride *= length;
+	}
+	return best;
+}
+
+static double send(struct cpl_backlog *q, const struct cpl_queued *p)
+{
+	int hops = 0;
+
+	for (int at = p->from; at != p->to; hops++) {
+		int64_t link = choose_link(q, at, p->to);
+
+		cpl_backlog_put(q, link, p->bytes);
+		at = q->net->link_to[link];
+	}
+	return hops;
+}
+
+static double hops(const struct cpl_network *net, int from, int to)
+{
+	return cpl_routing_dimension_order.hops(net, from, to);
+}
+
+const struct cpl_routing cpl_routing_adaptive_hops = {
+        .name = "adaptive",
+        .flags = CPL_ROUTING_ADAPTIVE | CPL_ROUTING_SAMPLED |
+                 CPL_NETWORK_PRODUCT,
+        .summary = "at each router the least loaded link of a shortest way",
+        .send = send,
+        .hops = hops,
+};
