@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The library's mappers and binders, and Scotch's where it was built in. */
-#ifndef CPL_CMD_ALGORITHMS_H
-#define CPL_CMD_ALGORITHMS_H
+#pragma once
 
 #include "commplace-config.h"
 
@@ -14,6 +13,4 @@
 #else
 #define CMD_MAPPERS (&cpl_mappers)
 #define CMD_BINDERS (&cpl_binders)
-#endif
-
 #endif

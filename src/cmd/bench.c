@@ -240,14 +240,12 @@ static void add_rows(const struct bench *b, int nodes,
 		              nodes, nodes * b->o->ranks_per_node, asked[p],
 		              of->n, of->ms[of->n / 2], of->ms[of->n - 1],
 		              100 * (ratio - 1));
-		json_array_append_new(
-		        list,
-		        json_pack("{s:i, s:I, s:s, s:i, s:f, s:f, s:f}",
-		                  "nodes", nodes, "ranks",
-		                  (json_int_t)(nodes * b->o->ranks_per_node),
-		                  "policy", asked[p], "decisions", of->n,
-		                  "ms_median", of->ms[of->n / 2], "ms_most",
-		                  of->ms[of->n - 1], "busiest_link", ratio));
+		cpl_json_append(list, "{s:i, s:I, s:s, s:i, s:f, s:f, s:f}",
+		                "nodes", nodes, "ranks",
+		                (json_int_t)(nodes * b->o->ranks_per_node),
+		                "policy", asked[p], "decisions", of->n,
+		                "ms_median", of->ms[of->n / 2], "ms_most",
+		                of->ms[of->n - 1], "busiest_link", ratio);
 	}
 }
 
@@ -292,14 +290,12 @@ static int print(const struct cmd *self, const struct bench *b,
 
 	if (o->json) {
 		cmd_table_free(table);
-		return cmd_print_json(
-		        self, json_pack("{s:s, s:s, s:s, s:s, s:f, s:i, s:o}",
-		                        "network", b->net->name, "pattern",
-		                        b->pattern->name, "routing",
-		                        b->routing->name, "rank_mapping",
-		                        o->mapping, "busy", o->busy, "hosts",
-		                        cpl_network_hosts(b->net), "rows",
-		                        list));
+		return cmd_print_pack(
+		        self, "{s:s, s:s, s:s, s:s, s:f, s:i, s:o}", "network",
+		        b->net->name, "pattern", b->pattern->name, "routing",
+		        b->routing->name, "rank_mapping", o->mapping, "busy",
+		        o->busy, "hosts", cpl_network_hosts(b->net), "rows",
+		        list);
 	}
 	json_decref(list);
 	printf("%s, %d hosts, %g %% of them busy, %s, %s of %" PRId64

@@ -98,14 +98,12 @@ static int print_plan(const struct cmd *self, const struct options *o)
 	        o->effect / 100, o->trial / 100, spread / 100, hours);
 
 	if (o->json)
-		return cmd_print_json(
-		        self, json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
-		                        "effect", o->effect / 100, "trial",
-		                        o->trial / 100, "spread", spread / 100,
-		                        "job_node_hours", hours, "jobs",
-		                        plan.jobs, "node_hours",
-		                        plan.node_hours, "cost_node_hours",
-		                        plan.cost));
+		return cmd_print_pack(
+		        self, "{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "effect",
+		        o->effect / 100, "trial", o->trial / 100, "spread",
+		        spread / 100, "job_node_hours", hours, "jobs",
+		        plan.jobs, "node_hours", plan.node_hours,
+		        "cost_node_hours", plan.cost);
 	printf("A gain of %g %% is expected to show after %.0f jobs, %g %% of "
 	       "them stock,\n"
 	       "where elapsed times of jobs alike differ by %.3g %%. They take "

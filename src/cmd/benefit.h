@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the files of `commplace benefit` share. */
-#ifndef CPL_CMD_BENEFIT_H
-#define CPL_CMD_BENEFIT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -58,5 +57,3 @@ int benefit_join(struct cpl_trial_jobs *jobs, struct benefit_sources *sources,
 int benefit_write_html(const struct benefit_report *r, FILE *out,
                        struct cpl_error *err);
 void benefit_plot(const struct benefit_report *r, FILE *out);
-
-#endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How long jobs ran, as Slurm's accounting has it. */
-#ifndef CPL_CMD_BENEFIT_SACCT_H
-#define CPL_CMD_BENEFIT_SACCT_H
+#pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -56,5 +54,3 @@ void sacct_free(struct sacct *sacct);
 
 /* The job of that id, or NULL. */
 const struct sacct_job *sacct_find(const struct sacct *sacct, const char *id);
-
-#endif

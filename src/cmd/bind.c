@@ -2,7 +2,6 @@
 #include "bind.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "algorithms.h"
 #include "base/file.h"

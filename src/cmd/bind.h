@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared inside bind*.c. */
-#ifndef CPL_CMD_BIND_H
-#define CPL_CMD_BIND_H
+#pragma once
 
 #include "cmd.h"
 
@@ -50,5 +49,3 @@ bool bind_is_core(hwloc_obj_t object);
  * through, and the memory that it has and its parent does not have alone.
  */
 void bind_name(hwloc_obj_t object, char *name, size_t size);
-
-#endif

@@ -84,11 +84,10 @@ static json_t *levels_json(const struct cpl_bind_result *result)
 	for (int l = 0; l < result->n_levels; l++) {
 		const struct cpl_bind_level *level = &result->level[l];
 
-		json_array_append_new(
-		        levels,
-		        json_pack("{s:s, s:i, s:f, s:f}", "name", level->name,
-		                  "distance", level->distance, "bytes",
-		                  level->bytes, "messages", level->messages));
+		cpl_json_append(levels, "{s:s, s:i, s:f, s:f}", "name",
+		                level->name, "distance", level->distance,
+		                "bytes", level->bytes, "messages",
+		                level->messages);
 	}
 	return levels;
 }

@@ -144,14 +144,11 @@ static json_t *links_json(const struct cabling_view *view)
 	json_t *list = json_array();
 
 	for (int64_t i = 0; i < c->n_links; i++)
-		json_array_append_new(
-		        list,
-		        json_pack("{s:s, s:s, s:f, s:f}", "from",
-		                  END_NAME(view->net, c->link[i].link, false),
-		                  "to",
-		                  END_NAME(view->net, c->link[i].link, true),
-		                  "predicted", c->link[i].predicted, "measured",
-		                  c->link[i].measured));
+		cpl_json_append(
+		        list, "{s:s, s:s, s:f, s:f}", "from",
+		        END_NAME(view->net, c->link[i].link, false), "to",
+		        END_NAME(view->net, c->link[i].link, true), "predicted",
+		        c->link[i].predicted, "measured", c->link[i].measured);
 	return list;
 }
 
@@ -161,12 +158,9 @@ static json_t *routers_json(const struct cabling_view *view)
 	json_t *list = json_array();
 
 	for (int64_t i = 0; i < c->n_routers; i++)
-		json_array_append_new(
-		        list,
-		        json_pack("{s:s, s:f, s:f}", "router",
-		                  ROUTER_NAME(view->net, c->router[i].router),
-		                  "in", c->router[i].in, "out",
-		                  c->router[i].out));
+		cpl_json_append(list, "{s:s, s:f, s:f}", "router",
+		                ROUTER_NAME(view->net, c->router[i].router),
+		                "in", c->router[i].in, "out", c->router[i].out);
 	return list;
 }
 
@@ -178,12 +172,11 @@ static json_t *swaps_json(const struct cabling_view *view)
 	for (int i = 0; i < c->n_swaps; i++) {
 		const int64_t *link = c->swap[i].link;
 
-		json_array_append_new(
-		        list, json_pack("[[s, s], [s, s]]",
-		                        END_NAME(view->net, link[0], false),
-		                        END_NAME(view->net, link[0], true),
-		                        END_NAME(view->net, link[1], false),
-		                        END_NAME(view->net, link[1], true)));
+		cpl_json_append(list, "[[s, s], [s, s]]",
+		                END_NAME(view->net, link[0], false),
+		                END_NAME(view->net, link[0], true),
+		                END_NAME(view->net, link[1], false),
+		                END_NAME(view->net, link[1], true));
 	}
 	return list;
 }
@@ -193,11 +186,9 @@ static json_t *odds_json(const struct cpl_measured *m)
 	json_t *list = json_array();
 
 	for (int i = 0; i < m->n_odds; i++)
-		json_array_append_new(
-		        list, json_pack("{s:s, s:s, s:i, s:i}", "from",
-		                        m->odd[i].from, "to", m->odd[i].to,
-		                        "counted", m->odd[i].counted, "cables",
-		                        m->odd[i].cables));
+		cpl_json_append(list, "{s:s, s:s, s:i, s:i}", "from",
+		                m->odd[i].from, "to", m->odd[i].to, "counted",
+		                m->odd[i].counted, "cables", m->odd[i].cables);
 	return list;
 }
 
@@ -211,10 +202,9 @@ json_t *cabling_json(const struct cabling_view *view)
 	        odds_json(view->measured));
 
 	if (root && view->job >= 0)
-		json_object_update_new(
-		        root, json_pack("{s:I, s:I, s:f, s:o}", "job",
-		                        (json_int_t)view->job, "compared",
-		                        (json_int_t)c->compared, "scale",
-		                        c->scale, "links", links_json(view)));
+		cpl_json_update(root, "{s:I, s:I, s:f, s:o}", "job",
+		                (json_int_t)view->job, "compared",
+		                (json_int_t)c->compared, "scale", c->scale,
+		                "links", links_json(view));
 	return root;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What measurements say of the network file's cabling, for people and programs.
  */
-#ifndef CPL_CMD_CABLING_H
-#define CPL_CMD_CABLING_H
+#pragma once
 
 #include <jansson.h>
 #include <stdio.h>
@@ -22,5 +21,3 @@ bool cabling_differs(const struct cabling_view *view);
 void cabling_print(const struct cabling_view *view, FILE *out);
 /* An object; NULL: memory. */
 json_t *cabling_json(const struct cabling_view *view);
-
-#endif

@@ -8,7 +8,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "algorithms.h"
 #include "base/parallel.h"
 #include "options.h"
 #include "placement/cut.h"

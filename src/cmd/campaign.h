@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside `commplace campaign`. */
-#ifndef CPL_CMD_CAMPAIGN_H
-#define CPL_CMD_CAMPAIGN_H
+#pragma once
 
 #include "campaign/campaign.h"
 #include "campaign/summary.h"
@@ -32,5 +31,3 @@ int campaign_print_json(const struct cmd *self, const struct campaign *c);
  * cannot be written. */
 int campaign_write(const struct campaign *c, const char *events,
                    const char *plot, struct cpl_error *err);
-
-#endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reports of a campaign: tables, JSON, events, the picture. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "campaign.h"
@@ -226,15 +224,13 @@ static json_t *classes_json(const struct campaign *c, int i)
 	json_t *array = class ? json_array() : NULL;
 
 	for (int k = 0; array && k < n; k++)
-		if (json_array_append_new(
-		            array,
-		            json_pack("{s:s, s:i, s:i, s:f, s:f, s:f}", "class",
-		                      class[k].name, "jobs", class[k].jobs,
-		                      "communicating", class[k].sending,
-		                      "communication_ratio",
-		                      class[k].communication_ratio, "run_ratio",
-		                      class[k].run_ratio, "wait",
-		                      class[k].wait))) {
+		if (cpl_json_append(array, "{s:s, s:i, s:i, s:f, s:f, s:f}",
+		                    "class", class[k].name, "jobs",
+		                    class[k].jobs, "communicating",
+		                    class[k].sending, "communication_ratio",
+		                    class[k].communication_ratio, "run_ratio",
+		                    class[k].run_ratio, "wait",
+		                    class[k].wait)) {
 			json_decref(array);
 			array = NULL;
 		}
@@ -277,12 +273,10 @@ int campaign_print_json(const struct cmd *self, const struct campaign *c)
 			json_decref(array);
 			array = NULL;
 		}
-	return cmd_print_json(
-	        self,
-	        json_pack("{s:i, s:i, s:i, s:i, s:o}", "jobs",
-	                  c->summary[0].jobs, "never_ran", c->log.left_out,
-	                  "too_large", first->too_large, "other_ranks",
-	                  first->other_ranks, "policies", array));
+	return cmd_print_pack(self, "{s:i, s:i, s:i, s:i, s:o}", "jobs",
+	                      c->summary[0].jobs, "never_ran", c->log.left_out,
+	                      "too_large", first->too_large, "other_ranks",
+	                      first->other_ranks, "policies", array);
 }
 
 /* A start or an end. */

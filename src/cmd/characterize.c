@@ -247,10 +247,8 @@ static char *measure(const struct options *o, size_t *length,
 	snprintf(copy, sizeof(copy), "%s", o->output);
 	snprintf(dir, sizeof(dir), "%.*s/commplace-transfer-XXXXXX", PATH_MAX,
 	         dirname(copy));
-	if (!mkdtemp(dir)) {
-		cpl_fail(err, "%s: %s", dir, strerror(errno));
-		return NULL;
-	}
+	if (!mkdtemp(dir))
+		return cpl_fail_null(err, "%s: %s", dir, strerror(errno));
 	snprintf(program, sizeof(program), "%s/transfer", dir);
 	if (!compile(o, program, err))
 		text = run_program(o, program, length, err);

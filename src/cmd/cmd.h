@@ -4,11 +4,9 @@
  * in the table of main.c. Exit 0 success, 1 refused input or failed work (one
  * line on stderr), 2 wrong usage.
  */
-#ifndef CPL_CMD_CMD_H
-#define CPL_CMD_CMD_H
+#pragma once
 
 #include <getopt.h>
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/hostlist.h"
+#include "base/json.h"
 #include "network/network.h"
 #include "signature/signature.h"
 
@@ -74,6 +73,8 @@ int cmd_files_close(struct cmd_file *file, int n, int rc,
  * 17 significant digits, text by cpl_printable_json. Takes the reference. Returns an exit code.
  */
 int cmd_print_json(const struct cmd *self, json_t *root);
+/* The same of what json_pack makes of these. */
+int cmd_print_pack(const struct cmd *self, const char *format, ...);
 
 /*
  * Aligned tables on stdout: columns are as wide as their widest cell. align is
@@ -165,5 +166,3 @@ char *cmd_printable(const char *text, char *buffer, size_t size);
 /* Such text, cut at CPL_ERROR_MAX, as a field of a table and the comma after it: its
  * own commas and ends of lines would be others' fields. */
 void cmd_write_field(FILE *out, const char *text);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How long jobs that share a network with each other and with running jobs
  * communicate, as `traffic` and `compare` show it. */
-#ifndef CPL_CMD_COMMUNICATION_H
-#define CPL_CMD_COMMUNICATION_H
+#pragma once
 
 #include "job_traffic.h"
 #include "traffic/times.h"
@@ -54,5 +53,3 @@ void communication_accelerator(const struct cpl_network *net, int64_t link,
  * text[size]. */
 void communication_link(const struct cpl_network *net, int64_t link, char *text,
                         size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace compare`: every placement under every routing. */
-#ifndef CPL_CMD_COMPARE_H
-#define CPL_CMD_COMPARE_H
+#pragma once
 
 #include "communication.h"
 #include "job_traffic.h"
@@ -69,5 +68,3 @@ int compare_print_text(const struct compare *c, bool classes);
 /* Box plots as SVG. 0, or -1 with err. */
 int compare_plot(const struct compare *c, bool classes, const char *path,
                  struct cpl_error *err);
-
-#endif

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "plot/plot.h"
@@ -19,16 +18,14 @@ static json_t *json_row(const struct compare *c, const struct compare_row *row)
 	                  (json_int_t)row->result.seed, "seeds", row->n_seeds);
 
 	if (json_object_update_new(one, evaluation_json(&row->result.of)) ||
-	    json_object_update_new(
-	            one,
-	            json_pack("{s:o, s:o, s:b, s:b}", "communication",
-	                      communication_json(c->net, &row->result.longest,
-	                                         row->reference),
-	                      "hybrid",
-	                      row->hybrid < 0 ? json_null()
-	                                      : json_real(row->hybrid),
-	                      "lowest_maximum", row->lowest_maximum,
-	                      "lowest_congestion", row->lowest_congestion)) ||
+	    cpl_json_update(one, "{s:o, s:o, s:b, s:b}", "communication",
+	                    communication_json(c->net, &row->result.longest,
+	                                       row->reference),
+	                    "hybrid",
+	                    row->hybrid < 0 ? json_null()
+	                                    : json_real(row->hybrid),
+	                    "lowest_maximum", row->lowest_maximum,
+	                    "lowest_congestion", row->lowest_congestion) ||
 	    (c->learned &&
 	     json_object_set_new(one, "learned_seconds",
 	                         row->result.told < 0
@@ -56,8 +53,8 @@ int compare_print_json(const struct cmd *self, const struct compare *c)
 			json_decref(rows);
 			return cmd_failf(self, "out of memory");
 		}
-	return cmd_print_json(self, json_pack("{s:s, s:o}", "network",
-	                                      c->net->name, "rows", rows));
+	return cmd_print_pack(self, "{s:s, s:o}", "network", c->net->name,
+	                      "rows", rows);
 }
 
 /* Table of a case; stats row `class`, with the totals when it is "all". */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts of `commplace config`. */
-#ifndef CPL_CMD_CONFIG_H
-#define CPL_CMD_CONFIG_H
+#pragma once
 
 #include "cmd.h"
 #include "learn/learned.h"
@@ -70,5 +69,3 @@ struct config_for {
  * exit code. */
 int config_for(const struct cmd *self, const struct config_for *what,
                bool json);
-
-#endif

@@ -340,11 +340,9 @@ static json_t *to_json(const struct answer *a, const struct cpl_job_facts *job)
 	json_t *values = json_array(), *open = json_array();
 
 	for (int i = 0; i < a->n; i++)
-		json_array_append_new(
-		        values,
-		        json_pack("{s:s, s:s, s:s, s:i}", "key", a->row[i].key,
-		                  "value", a->row[i].value, "from",
-		                  a->row[i].from, "line", a->row[i].line));
+		cpl_json_append(values, "{s:s, s:s, s:s, s:i}", "key",
+		                a->row[i].key, "value", a->row[i].value, "from",
+		                a->row[i].from, "line", a->row[i].line);
 	for (int i = 0; i < a->config->n_matches; i++)
 		if (cpl_match_fits(&a->config->match[i], job, job->partition) ==
 		    CPL_MAY_FIT)

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "site/resolve.h"
 
@@ -207,11 +206,10 @@ json_t *site_check_json(const struct site_check *check)
 	for (int i = 0; i < c->n_matches; i++)
 		json_array_append_new(matches, rule_json(&c->match[i]));
 	for (int i = 0; i < check->n_profiles; i++)
-		json_array_append_new(
-		        profiles, json_pack("{s:s, s:i, s:i}", "name",
-		                            check->profile[i].name, "ranks",
-		                            check->profile[i].ranks, "phases",
-		                            check->profile[i].n_phases));
+		cpl_json_append(profiles, "{s:s, s:i, s:i}", "name",
+		                check->profile[i].name, "ranks",
+		                check->profile[i].ranks, "phases",
+		                check->profile[i].n_phases);
 	return json_pack(
 	        "{s:s, s:s, s:o, s:s, s:s, s:s, s:i, s:I, s:s, s:o, s:s, s:o, "
 	        "s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:s, s:i, s:s?, s:s?, "

@@ -65,19 +65,16 @@ static int print_json(const struct cmd *self, const struct doctor *d)
 	int n = list_todo(d, todo);
 
 	for (int i = 0; i < d->n; i++)
-		json_array_append_new(findings,
-		                      json_pack("{s:s, s:s, s:s, s:s}", "state",
-		                                state_name[d->finding[i].state],
-		                                "what", d->finding[i].what,
-		                                "text", d->finding[i].text,
-		                                "todo", d->finding[i].todo));
+		cpl_json_append(findings, "{s:s, s:s, s:s, s:s}", "state",
+		                state_name[d->finding[i].state], "what",
+		                d->finding[i].what, "text", d->finding[i].text,
+		                "todo", d->finding[i].todo);
 	for (int i = 0; i < n; i++)
 		json_array_append_new(list, json_string(todo[i]));
-	return cmd_print_json(
-	        self, json_pack("{s:i, s:i, s:i, s:o, s:o}", "wrong",
-	                        count(d, DOCTOR_WRONG), "notes",
-	                        count(d, DOCTOR_NOTE), "left_out", d->left_out,
-	                        "findings", findings, "todo", list));
+	return cmd_print_pack(self, "{s:i, s:i, s:i, s:o, s:o}", "wrong",
+	                      count(d, DOCTOR_WRONG), "notes",
+	                      count(d, DOCTOR_NOTE), "left_out", d->left_out,
+	                      "findings", findings, "todo", list);
 }
 
 static int run_doctor(const struct cmd *self, int argc, char **argv)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What `commplace doctor` finds of an installation. */
-#ifndef CPL_CMD_DOCTOR_CHECKS_H
-#define CPL_CMD_DOCTOR_CHECKS_H
+#pragma once
 
 #include "config.h"
 
@@ -38,5 +37,3 @@ struct doctor {
 void doctor_look(struct doctor *d);
 /* A slurm.conf, or a SlurmctldHost to ask for one. */
 bool doctor_slurm_is_here(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What `commplace explain` makes of a record. */
-#ifndef CPL_CMD_EXPLAIN_H
-#define CPL_CMD_EXPLAIN_H
+#pragma once
 
 #include "cmd.h"
 #include "site/config.h"
@@ -73,5 +72,3 @@ const char *explain_change(double from, double to, char buffer[32]);
 #define EXPLAIN_CLEAN(text) explain_clean(text, (char[CPL_ERROR_MAX]){""})
 #define EXPLAIN_NUMBER(value) explain_number(value, (char[32]){""})
 #define EXPLAIN_CHANGE(from, to) explain_change(from, to, (char[32]){""})
-
-#endif

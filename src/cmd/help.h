@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What src/cmd/help tells of subcommands, as help.awk turns it into C; man pages,
  * completions and lists come from the same texts (read.awk). */
-#ifndef CPL_CMD_HELP_H
-#define CPL_CMD_HELP_H
+#pragma once
 
 #include <getopt.h>
 
@@ -31,5 +30,3 @@ const struct cmd_help_option *cmd_help_option(const char *subcommand,
 /* Print a text to stdout. "@mappers@" and the like in the text are lists of
  * names, from the registries; a line "@keys@" is those of commplace.conf. */
 void cmd_help_print(const struct cmd_help *help);
-
-#endif

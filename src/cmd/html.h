@@ -5,8 +5,7 @@
  * hashes; nothing else may load, run or style. All text is escaped here. Errors
  * of writing show at the stream.
  */
-#ifndef CPL_CMD_HTML_H
-#define CPL_CMD_HTML_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -62,5 +61,3 @@ void html_command(FILE *out, const char *text);
  * than shrinks. */
 void html_figure(FILE *out, bool wide);
 void html_figure_end(FILE *out);
-
-#endif

@@ -60,10 +60,8 @@ struct cpl_signature *cmd_load_signature(const char *text,
 		return NULL;
 	}
 	name = strndup(text, (size_t)(at - text));
-	if (!name) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!name)
+		return cpl_fail_null_memory(err);
 	dir = own_or_site(profile_dir, name);
 	path = cpl_profile_file(dir, name, (int)ranks, err);
 	sig = path ? cpl_signature_load_within(path, &none, err) : NULL;
@@ -167,10 +165,8 @@ static int *node_ids(const struct cpl_network *net, const char *option,
 {
 	int *node = malloc(((size_t)hosts->count + 1) * sizeof(*node));
 
-	if (!node) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!node)
+		return cpl_fail_null_memory(err);
 	for (int i = 0; i < hosts->count; i++) {
 		node[i] = cpl_network_node(net, hosts->name[i]);
 		if (node[i] < 0) {

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "interleave/interleave.h"
 #include "interleave/turn.h"
@@ -277,22 +276,19 @@ static int print_json(const struct cmd *self, const struct interleave *in)
 		char text[80];
 		bool turns = environment(in, i, text, sizeof(text));
 
-		json_array_append_new(
-		        jobs, json_pack("{s:s, s:i, s:f, s:f, s:b, s:f, s:s*, s:i}",
-		                        "signature", list->job[i].sig->name,
-		                        "nodes", list->job[i].n_nodes, "period",
-		                        in->job[i].period, "communication",
-		                        sending(&in->job[i]), "periodic",
-		                        in->out.periodic[i], "offset",
-		                        in->out.offset[i], "environment",
-		                        turns ? text : NULL, "phases_left_out",
-		                        in->job[i].left_out));
+		cpl_json_append(
+		        jobs, "{s:s, s:i, s:f, s:f, s:b, s:f, s:s*, s:i}",
+		        "signature", list->job[i].sig->name, "nodes",
+		        list->job[i].n_nodes, "period", in->job[i].period,
+		        "communication", sending(&in->job[i]), "periodic",
+		        in->out.periodic[i], "offset", in->out.offset[i],
+		        "environment", turns ? text : NULL, "phases_left_out",
+		        in->job[i].left_out);
 	}
-	return cmd_print_json(
-	        self, json_pack("{s:o, s:f, s:i, s:f, s:f}", "jobs", jobs,
-	                        "circle", in->out.circle, "links",
-	                        in->out.n_links, "wait_before", in->out.before,
-	                        "wait_after", in->out.after));
+	return cmd_print_pack(self, "{s:o, s:f, s:i, s:f, s:f}", "jobs", jobs,
+	                      "circle", in->out.circle, "links",
+	                      in->out.n_links, "wait_before", in->out.before,
+	                      "wait_after", in->out.after);
 }
 
 static int print_text(const struct interleave *in)

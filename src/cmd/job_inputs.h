@@ -3,8 +3,7 @@
  * What `place` and `map` both start from: network, the job's traffic, routing,
  * objective, and the jobs that already run.
  */
-#ifndef CPL_CMD_JOB_INPUTS_H
-#define CPL_CMD_JOB_INPUTS_H
+#pragma once
 
 #include "cmd.h"
 #include "measured/measured.h"
@@ -73,5 +72,3 @@ int cmd_load_running(const char *path, const char *profile_dir,
 /* {"max_congestion": ..., ..., "hop_bytes": ...}; NULL when memory is out. */
 json_t *job_metrics_json(const struct cpl_metrics *metrics,
                          const struct cpl_job_sums *sums);
-
-#endif

@@ -5,8 +5,7 @@
  * job's traffic is its matrix, or where that is too large to be stored its
  * messages one by one.
  */
-#ifndef CPL_CMD_JOB_TRAFFIC_H
-#define CPL_CMD_JOB_TRAFFIC_H
+#pragma once
 
 #include "base/parallel.h"
 #include "cmd.h"
@@ -162,5 +161,3 @@ json_t *class_stats_json(const struct cpl_class_stats *stats);
 #define SIX_BYTES(s)                                                           \
 	CMD_BYTES((s)->min), CMD_BYTES((s)->q1), CMD_BYTES((s)->median),       \
 	        CMD_BYTES((s)->mean), CMD_BYTES((s)->q3), CMD_BYTES((s)->max)
-
-#endif

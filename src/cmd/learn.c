@@ -3,9 +3,6 @@
 #include "commplace-config.h"
 #include "learn.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static struct cpl_model *learn(const struct learn_options *o, const char *path,
                                struct cpl_error *err)
 {
@@ -26,14 +23,12 @@ static struct cpl_model *learn(const struct learn_options *o, const char *path,
 
 static int print_json(const struct cmd *self, const struct cpl_model *m)
 {
-	return cmd_print_json(
-	        self, json_pack("{s:s, s:s, s:i, s:i, s:f, s:f, s:[f, f], s:o}",
-	                        "method", m->method, "target", m->target,
-	                        "samples", m->samples, "trees", m->n_trees,
-	                        "concordant", m->score.concordant, "r2",
-	                        m->score.r2, "errors", m->score.low,
-	                        m->score.high, "features",
-	                        cpl_model_features(m)));
+	return cmd_print_pack(
+	        self, "{s:s, s:s, s:i, s:i, s:f, s:f, s:[f, f], s:o}", "method",
+	        m->method, "target", m->target, "samples", m->samples, "trees",
+	        m->n_trees, "concordant", m->score.concordant, "r2",
+	        m->score.r2, "errors", m->score.low, m->score.high, "features",
+	        cpl_model_features(m));
 }
 
 static int print_text(const struct cpl_model *m)

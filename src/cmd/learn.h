@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the files of `commplace learn` share. */
-#ifndef CPL_CMD_LEARN_H
-#define CPL_CMD_LEARN_H
+#pragma once
 
 #include "benefit.h"
 #include "cmd.h"
@@ -70,5 +69,3 @@ int learn_placed_features(struct learn_placed *placed, int64_t job,
 /* learn_records.c: --from records, --versions and --version; exit codes. */
 int learn_from_records(const struct cmd *self, const struct learn_options *o);
 int learn_store(const struct cmd *self, const struct learn_options *o);
-
-#endif

@@ -21,10 +21,8 @@ struct learn_placed *learn_placed_open(const struct learn_options *o,
 {
 	struct learn_placed *p = calloc(1, sizeof(*p));
 
-	if (!p) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!p)
+		return cpl_fail_null_memory(err);
 	p->o = (struct replay_options){.profile_dir = o->profile_dir,
 	                               .network = o->network};
 	p->site.o = &p->o;

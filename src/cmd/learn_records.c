@@ -108,12 +108,10 @@ static json_t *plain_json(const struct cpl_learn_test *test)
 
 	for (int p = 0; p < CPL_PLAINS; p++)
 		if (test->known[p])
-			json_array_append_new(
-			        list,
-			        json_pack("{s:s, s:f, s:f, s:f}", "feature",
-			                  cpl_plain_feature[p], "right",
-			                  test->plain[p], "lead", test->lead[p],
-			                  "error", test->error[p]));
+			cpl_json_append(list, "{s:s, s:f, s:f, s:f}", "feature",
+			                cpl_plain_feature[p], "right",
+			                test->plain[p], "lead", test->lead[p],
+			                "error", test->error[p]);
 	return list;
 }
 
@@ -132,10 +130,9 @@ static int print_json(const struct cmd *self, const struct learned_result *r,
 	        m ? cpl_model_features(m) : json_null());
 
 	if (m)
-		json_object_update_new(
-		        root, json_pack("{s:i, s:f, s:[f, f]}", "trees",
-		                        m->n_trees, "r2", m->score.r2, "errors",
-		                        m->score.low, m->score.high));
+		cpl_json_update(root, "{s:i, s:f, s:[f, f]}", "trees",
+		                m->n_trees, "r2", m->score.r2, "errors",
+		                m->score.low, m->score.high);
 	if (r->version)
 		json_object_set_new(root, "installed",
 		                    json_pack("{s:s, s:i, s:s}", "name", o->name,
@@ -278,11 +275,10 @@ static json_t *version_json(const char *dir, const char *name,
 		strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	json_object_set_new(item, "date", json_string(date));
 	if (m)
-		json_object_update_new(
-		        item, json_pack("{s:s, s:s, s:i, s:f, s:f}", "method",
-		                        m->method, "target", m->target,
-		                        "samples", m->samples, "right",
-		                        m->score.concordant, "r2", m->score.r2));
+		cpl_json_update(item, "{s:s, s:s, s:i, s:f, s:f}", "method",
+		                m->method, "target", m->target, "samples",
+		                m->samples, "right", m->score.concordant, "r2",
+		                m->score.r2);
 	else
 		json_object_set_new(item, "error", json_string(err.text));
 	cpl_model_free(m);
@@ -344,10 +340,8 @@ static int list_versions(const struct cmd *self, const struct learn_options *o,
 		                      version_json(dir, o->name, &version[i]));
 	free(version);
 	if (o->json)
-		return cmd_print_json(self,
-		                      json_pack("{s:s, s:s, s:o}", "name",
-		                                o->name, "model_dir", dir,
-		                                "versions", list));
+		return cmd_print_pack(self, "{s:s, s:s, s:o}", "name", o->name,
+		                      "model_dir", dir, "versions", list);
 	rc = print_versions(list);
 	json_decref(list);
 	return rc;
@@ -367,9 +361,8 @@ static int roll_back(const struct cmd *self, const struct learn_options *o,
 	if (rc)
 		return cmd_fail(self, &err);
 	if (o->json)
-		return cmd_print_json(self, json_pack("{s:s, s:I}", "name",
-		                                      o->name, "version",
-		                                      (json_int_t)o->version));
+		return cmd_print_pack(self, "{s:s, s:I}", "name", o->name,
+		                      "version", (json_int_t)o->version);
 	printf("%s: version %" PRId64 " is in use again\n", o->name, o->version);
 	return CMD_OK;
 }

@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "algorithms.h"
-#include "base/file.h"
 #include "base/parallel.h"
 #include "graph/contract.h"
 #include "options.h"

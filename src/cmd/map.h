@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the files of `commplace map`. */
-#ifndef CMD_MAP_H
-#define CMD_MAP_H
+#pragma once
 
 #include "cmd.h"
 #include "job_inputs.h"
@@ -88,5 +87,3 @@ int map_plot(const char *path, const char *title, const struct job_inputs *in,
  */
 int map_compare(const struct cmd *self, const struct cpl_map_request *req,
                 const char *names, bool json, void (*start)(void *arg));
-
-#endif

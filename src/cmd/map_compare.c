@@ -145,17 +145,14 @@ static json_t *to_json(const struct comparison *c)
 		json_t *out;
 
 		if (r->err.text[0]) {
-			json_array_append_new(
-			        rows, json_pack("{s:s, s:s}", "algorithm",
-			                        r->name, "error", r->err.text));
+			cpl_json_append(rows, "{s:s, s:s}", "algorithm",
+			                r->name, "error", r->err.text);
 			continue;
 		}
 		out = job_metrics_json(&r->metrics, &r->sums);
-		json_object_update_new(
-		        out,
-		        json_pack("{s:s, s:f, s:f, s:f, s:f}", "algorithm",
-		                  r->name, "hybrid", r->hybrid, "wtad", r->wtad,
-		                  "ienpc", r->ienpc, "seconds", r->seconds));
+		cpl_json_update(out, "{s:s, s:f, s:f, s:f, s:f}", "algorithm",
+		                r->name, "hybrid", r->hybrid, "wtad", r->wtad,
+		                "ienpc", r->ienpc, "seconds", r->seconds);
 		json_array_append_new(rows, out);
 	}
 	return json_pack("{s:s, s:o}", "routing", c->req->routing->name, "rows",

@@ -3,9 +3,6 @@
 #include "map.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/json.h"
 
 static const char *host_name(const struct job_inputs *in,
                              const struct mapped *m, int host)
@@ -84,9 +81,8 @@ static int write_ray(FILE *to, const struct job_inputs *in,
 	for (int r = 0; r < in->comm->ranks; r++) {
 		snprintf(resource, sizeof(resource), "node:%.300s",
 		         host_name(in, m, m->result.rank_host[r]));
-		json_array_append_new(bundles,
-		                      json_pack("{s:i, s:f}", "GPU",
-		                                m->processes, resource, 0.001));
+		cpl_json_append(bundles, "{s:i, s:f}", "GPU", m->processes,
+		                resource, 0.001);
 	}
 	root = json_pack("{s:s, s:o}", "strategy", "PACK", "bundles", bundles);
 	rc = json_array_size(bundles) == (size_t)in->comm->ranks && root &&

@@ -299,18 +299,18 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
 	}
 	json_object_set_new(bandwidth, "injection",
 	                    json_real(net->port_bandwidth[0]));
-	return cmd_print_json(
+	return cmd_print_pack(
 	        self,
-	        json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:s, "
-	                  "s:s?, s:s?, s:o*}",
-	                  "name", net->name, "type", net->type->name, "shape",
-	                  net->type->sizes(net), "routers", net->n_routers,
-	                  "nodes", cpl_network_hosts(net), "nodes_per_router",
-	                  net->nodes_per_router, "ports", ports_json(net),
-	                  "links", links, "bandwidth", bandwidth, "routing",
-	                  routing->name, "routing_stated", net->routing, "doubt",
-	                  doubtful ? doubt.text : NULL, "accelerators",
-	                  accelerators_json(net)));
+	        "{s:s, s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:o, s:s, "
+	        "s:s?, s:s?, s:o*}",
+	        "name", net->name, "type", net->type->name, "shape",
+	        net->type->sizes(net), "routers", net->n_routers, "nodes",
+	        cpl_network_hosts(net), "nodes_per_router",
+	        net->nodes_per_router, "ports", ports_json(net), "links", links,
+	        "bandwidth", bandwidth, "routing", routing->name,
+	        "routing_stated", net->routing, "doubt",
+	        doubtful ? doubt.text : NULL, "accelerators",
+	        accelerators_json(net));
 }
 
 /* A row for each bandwidth that nodes have at a port, from the first node on. */

@@ -53,10 +53,9 @@ static char *show_topology(const char *name, size_t *length, int *status,
 	if (!name)
 		return slurm_shell(SHOW_TOPOLOGY, length, status, err);
 	/* It goes through a shell. */
-	if (strspn(name, NAME_LETTERS) != strlen(name) || strlen(name) > 100) {
-		cpl_fail(err, "'%.60s' is not the name of a topology", name);
-		return NULL;
-	}
+	if (strspn(name, NAME_LETTERS) != strlen(name) || strlen(name) > 100)
+		return cpl_fail_null(
+		        err, "'%.60s' is not the name of a topology", name);
 	snprintf(command, sizeof(command), SHOW_TOPOLOGY " %s", name);
 	return slurm_shell(command, length, status, err);
 }
@@ -164,19 +163,15 @@ static json_t *switches_json(const struct cpl_network *net,
 	json_t *odd = json_array(), *same = json_array();
 
 	for (int i = 0; i < a->n_odd; i++)
-		json_array_append_new(
-		        odd,
-		        json_pack("{s:s, s:s, s:i, s:i}", "switch",
-		                  view->leaf[a->odd[i].leaf].name, "node",
-		                  net->node_name[a->odd[i].node], "unit",
-		                  a->odd[i].unit, "most", a->odd[i].most));
+		cpl_json_append(odd, "{s:s, s:s, s:i, s:i}", "switch",
+		                view->leaf[a->odd[i].leaf].name, "node",
+		                net->node_name[a->odd[i].node], "unit",
+		                a->odd[i].unit, "most", a->odd[i].most);
 	for (int i = 0; i < a->n_same; i++)
-		json_array_append_new(
-		        same,
-		        json_pack("{s:[s, s], s:i}", "switches",
-		                  view->leaf[a->same[i].leaf].name,
-		                  view->leaf[a->same[i].other].name, "unit",
-		                  a->same[i].unit));
+		cpl_json_append(same, "{s:[s, s], s:i}", "switches",
+		                view->leaf[a->same[i].leaf].name,
+		                view->leaf[a->same[i].other].name, "unit",
+		                a->same[i].unit);
 	return json_pack("{s:i, s:s?, s:o, s:o, s:o}", "count", view->n_leaves,
 	                 "level", a->level, "on_no_switch",
 	                 names_json(net->node_name, a->no_switch,
@@ -188,17 +183,13 @@ static int print_json(const struct cmd *self, const struct cpl_network *net,
                       const struct cpl_slurm_view *view,
                       const struct cpl_against *a)
 {
-	return cmd_print_json(
-	        self,
-	        json_pack("{s:b, s:i, s:o, s:o, s:o}", "differs",
-	                  cpl_against_differs(a), "both", a->both,
-	                  "in_slurm_only",
-	                  names_json(view->nodes.name, a->only_slurm,
-	                             a->n_only_slurm),
-	                  "in_network_only",
-	                  names_json(net->node_name, a->only_network,
-	                             a->n_only_network),
-	                  "switches", switches_json(net, view, a)));
+	return cmd_print_pack(
+	        self, "{s:b, s:i, s:o, s:o, s:o}", "differs",
+	        cpl_against_differs(a), "both", a->both, "in_slurm_only",
+	        names_json(view->nodes.name, a->only_slurm, a->n_only_slurm),
+	        "in_network_only",
+	        names_json(net->node_name, a->only_network, a->n_only_network),
+	        "switches", switches_json(net, view, a));
 }
 
 int network_compare(const struct cpl_network *net,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_CMD_NETWORK_AGAINST_H
-#define CPL_CMD_NETWORK_AGAINST_H
+#pragma once
 
 #include "cmd.h"
 #include "network/against.h"
@@ -29,5 +28,3 @@ void network_compared_release(struct network_compared *c);
 int network_against_slurm(const struct cmd *self,
                           const struct cpl_network *net,
                           const struct network_against *o);
-
-#endif

@@ -144,11 +144,10 @@ static json_t *performances_json(const struct performance *p, int n,
 	json_t *out = json_array();
 
 	for (int i = 0; i < n; i++)
-		json_array_append_new(
-		        out, json_pack("{s:s, s:f, s:f}", "file", p[i].path,
-		                       "run_seconds", p[i].seconds,
-		                       "runs_per_second_and_million",
-		                       per_million(&p[i], c)));
+		cpl_json_append(out, "{s:s, s:f, s:f}", "file", p[i].path,
+		                "run_seconds", p[i].seconds,
+		                "runs_per_second_and_million",
+		                per_million(&p[i], c));
 	return out;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace network cost`. */
-#ifndef CPL_CMD_NETWORK_COST_H
-#define CPL_CMD_NETWORK_COST_H
+#pragma once
 
 #include "cmd.h"
 #include "network/cost.h"
@@ -26,5 +25,3 @@ int network_cost_performance(const struct cmd *self, void *into,
 /* Prints it. Returns an exit code. */
 int network_cost(const struct cmd *self, const char *path,
                  const struct network_prices *prices, bool json);
-
-#endif

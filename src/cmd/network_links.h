@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_CMD_NETWORK_LINKS_H
-#define CPL_CMD_NETWORK_LINKS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -14,5 +13,3 @@
  */
 void network_write_links(const struct cpl_network *net,
                          const struct cpl_load *load, FILE *out);
-
-#endif

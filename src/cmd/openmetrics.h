@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* OpenMetrics text (version 1.0.0); errors show at the stream. */
-#ifndef CPL_CMD_OPENMETRICS_H
-#define CPL_CMD_OPENMETRICS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -11,5 +10,3 @@ void metric_family(FILE *out, const char *name, const char *type,
 
 /* NAME="VALUE", with what would end the value or the line escaped. */
 void metric_label(FILE *out, const char *name, const char *value);
-
-#endif

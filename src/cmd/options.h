@@ -4,8 +4,7 @@
  * goes. Its letter, whether it has a value and what it is for stand in the
  * subcommand's text (help.h); --help is every subcommand's and in no table.
  */
-#ifndef CPL_CMD_OPTIONS_H
-#define CPL_CMD_OPTIONS_H
+#pragma once
 
 #include "cmd.h"
 
@@ -39,5 +38,3 @@ enum cmd_words { CMD_NO_WORDS, CMD_WORDS, CMD_WORDS_LAST };
  */
 int cmd_options(const struct cmd *self, int argc, char **argv,
                 const struct cmd_option *table, enum cmd_words words);
-
-#endif

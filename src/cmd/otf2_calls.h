@@ -15,10 +15,8 @@
  * Alltoallv, ...) are taken as equal. Other threads than a rank's own, and
  * intercommunicators, are left out.
  */
-#ifndef CMD_OTF2_CALLS_H
-#define CMD_OTF2_CALLS_H
+#pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "signature/phases/events.h"
@@ -43,5 +41,3 @@ struct cpl_run_events *cpl_otf2_calls(const char *path, struct otf2_mended *mend
 struct cpl_signature *cpl_otf2_matrix(const char *path, const char *name,
                                       const char *application,
                                       struct cpl_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Requests of a rank and what became of them. A completion is of the oldest
  * request with its number that has none yet, so that numbers may be used again.
  */
-#ifndef CMD_OTF2_MATCH_H
-#define CMD_OTF2_MATCH_H
+#pragma once
 
 #include <otf2/otf2.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ int cpl_otf2_match_answer(struct otf2_match *m, uint64_t id,
 /* All are in: fill answer and answers. O(n log n). */
 int cpl_otf2_match_finish(struct otf2_match *m, struct cpl_error *err);
 void cpl_otf2_match_free(struct otf2_match *m);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What calls send and get, as an OTF2 archive tells it, and the rank that makes
  * them. */
-#ifndef CMD_OTF2_MESSAGES_H
-#define CMD_OTF2_MESSAGES_H
+#pragma once
 
 #include "otf2_rank.h"
 
@@ -10,5 +9,3 @@
  * requests, and of the second, that tells all in order. */
 void cpl_otf2_messages_ask(OTF2_EvtReaderCallbacks *on);
 void cpl_otf2_messages_tell(OTF2_EvtReaderCallbacks *on);
-
-#endif

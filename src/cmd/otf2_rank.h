@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The calls of one rank of an OTF2 archive: what otf2_calls.h says of them. */
-#ifndef CMD_OTF2_RANK_H
-#define CMD_OTF2_RANK_H
+#pragma once
 
 #include "otf2_match.h"
 #include "record/events.h"
@@ -57,5 +56,3 @@ int cpl_otf2_rank_at(struct otf2_rank *r, OTF2_TimeStamp time, const char *funct
 void cpl_otf2_rank_done(struct otf2_rank *r);
 /* The next thing that happens began here. 0, or -1 with err. */
 int cpl_otf2_rank_begin(struct otf2_rank *r, OTF2_TimeStamp time);
-
-#endif

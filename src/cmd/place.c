@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #include "base/file.h"
-#include "communication.h"
 #include "job_inputs.h"
 #include "mapping/quick.h"
 #include "options.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts of `commplace place`. */
-#ifndef CPL_CMD_PLACE_H
-#define CPL_CMD_PLACE_H
+#pragma once
 
 #include "cmd.h"
 #include "job_inputs.h"
@@ -28,5 +27,3 @@ int place_print_json(const struct cmd *self, const char *asked,
                      const struct place_result *r);
 int place_print_text(const struct cmd *self, const struct job_inputs *in,
                      const struct place_result *r);
-
-#endif

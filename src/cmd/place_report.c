@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "communication.h"
 #include "mapping/mapping.h"
@@ -13,12 +12,10 @@
 static int add_times(json_t *one, const struct cpl_times_result *times,
                      double reference)
 {
-	return json_object_update_new(
-	        one,
-	        json_pack("{s:f, s:f, s:f}", "communication_seconds",
-	                  times->seconds, "communication_alone", times->alone,
-	                  "slowdown",
-	                  communication_slowdown(times->seconds, reference)));
+	return cpl_json_update(
+	        one, "{s:f, s:f, s:f}", "communication_seconds", times->seconds,
+	        "communication_alone", times->alone, "slowdown",
+	        communication_slowdown(times->seconds, reference));
 }
 
 /* What a candidate came to in blocks, and "mapped" with its rank order. */
@@ -44,9 +41,8 @@ static json_t *judgement_json(const struct cpl_candidate *c)
 /* What the candidate does to the running jobs. */
 static int add_others(json_t *one, const struct cpl_candidate *c)
 {
-	return json_object_update_new(
-	        one, json_pack("{s:I, s:f}", "shared_links",
-	                       (json_int_t)c->shared, "slows_others", c->harm));
+	return cpl_json_update(one, "{s:I, s:f}", "shared_links",
+	                       (json_int_t)c->shared, "slows_others", c->harm);
 }
 
 static int add_broken(json_t *one, const struct cpl_candidate *c)
@@ -75,10 +71,9 @@ static int add_objective(json_t *one, const struct place_result *r,
 /* Without the rank order. */
 static int add_plain(json_t *one, const struct cpl_candidate *c)
 {
-	return json_object_update_new(
-	        one, json_pack("{s:f, s:b}", "plain_max_congestion",
+	return cpl_json_update(one, "{s:f, s:b}", "plain_max_congestion",
 	                       c->plain.metrics.max_congestion, "barred",
-	                       c->barred));
+	                       c->barred);
 }
 
 static json_t *candidates_json(const struct place_result *r)
@@ -94,12 +89,10 @@ static json_t *candidates_json(const struct place_result *r)
 		const struct cpl_candidate *c = &d->candidate[i];
 		json_t *one = judgement_json(c);
 
-		if (json_object_update_new(
-		            one, json_pack("{s:s, s:I, s:b, s:b}", "policy",
-		                           c->policy->name, "seed",
-		                           (json_int_t)c->seed, "evaluated",
-		                           c->evaluated, "chosen",
-		                           i == d->chosen)) ||
+		if (cpl_json_update(one, "{s:s, s:I, s:b, s:b}", "policy",
+		                    c->policy->name, "seed",
+		                    (json_int_t)c->seed, "evaluated",
+		                    c->evaluated, "chosen", i == d->chosen) ||
 		    (c->evaluated && add_objective(one, r, c)) ||
 		    (c->evaluated && add_times(one, &c->times, reference)) ||
 		    (c->evaluated && others && add_others(one, c)) ||
@@ -173,27 +166,24 @@ int place_print_json(const struct cmd *self, const char *asked,
 		json_decref(linear);
 		return cmd_failf(self, "out of memory");
 	}
-	return cmd_print_json(
+	return cmd_print_pack(
 	        self,
-	        json_pack("{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
-	                  "s:o, s:b, s:f, s:f, s:f, s:s, s:o, s:o*, s:o*, s:o*}",
-	                  "policy", chosen->policy->name, "policy_asked", asked,
-	                  "seed", (json_int_t)chosen->seed, "hosts",
-	                  cmd_hosts_json(in->net, d->node, d->n_nodes), "nodes",
-	                  d->n_nodes, "ranks_per_node",
-	                  r->request.ranks_per_node, "objective",
-	                  cpl_objective_name(in->objective), "routing",
-	                  in->routing->name, "background_jobs", in->n_running,
-	                  "candidates", candidates_json(r), "linear", linear,
-	                  "cut_short", d->cut_short, "seconds", r->seconds,
-	                  "run_seconds", in->run.seconds, "share",
-	                  in->run.share, "rank_mapping",
-	                  r->request.wish.mapper ? r->request.wish.mapper->name
-	                                         : cpl_mapper_linear.name,
-	                  "rank_to_host", ranks_json(in->net, r), "keep_whole",
-	                  kept_json(r), "spread",
-	                  spread_of(&r->request.place, d), "measured",
-	                  measured_json(in)));
+	        "{s:s, s:s, s:I, s:o, s:i, s:i, s:s, s:s, s:i, s:o, "
+	        "s:o, s:b, s:f, s:f, s:f, s:s, s:o, s:o*, s:o*, s:o*}",
+	        "policy", chosen->policy->name, "policy_asked", asked, "seed",
+	        (json_int_t)chosen->seed, "hosts",
+	        cmd_hosts_json(in->net, d->node, d->n_nodes), "nodes",
+	        d->n_nodes, "ranks_per_node", r->request.ranks_per_node,
+	        "objective", cpl_objective_name(in->objective), "routing",
+	        in->routing->name, "background_jobs", in->n_running,
+	        "candidates", candidates_json(r), "linear", linear, "cut_short",
+	        d->cut_short, "seconds", r->seconds, "run_seconds",
+	        in->run.seconds, "share", in->run.share, "rank_mapping",
+	        r->request.wish.mapper ? r->request.wish.mapper->name
+	                               : cpl_mapper_linear.name,
+	        "rank_to_host", ranks_json(in->net, r), "keep_whole",
+	        kept_json(r), "spread", spread_of(&r->request.place, d),
+	        "measured", measured_json(in));
 }
 
 /* Behind the columns that all have: what candidates break; what they do to

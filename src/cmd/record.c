@@ -347,12 +347,11 @@ static int print_summary(const struct cmd *self, const struct record_options *o,
 	}
 	cpl_comm_free(comm);
 	if (o->json)
-		return cmd_print_json(
-		        self, json_pack("{s:s, s:s, s:i, s:I, s:f, s:f, s:f}",
-		                        "signature", p->target, "name",
-		                        sig->name, "ranks", sig->ranks, "pairs",
-		                        (json_int_t)pairs, "bytes", bytes,
-		                        "messages", messages, "time", time));
+		return cmd_print_pack(
+		        self, "{s:s, s:s, s:i, s:I, s:f, s:f, s:f}",
+		        "signature", p->target, "name", sig->name, "ranks",
+		        sig->ranks, "pairs", (json_int_t)pairs, "bytes", bytes,
+		        "messages", messages, "time", time);
 	printf("%s: %s, %d ranks, %lld pairs, %s in %.0f messages, %.3f s\n",
 	       o->output, sig->name, sig->ranks, (long long)pairs,
 	       CMD_BYTES(bytes), messages, time);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A run that is recorded: what was asked for, its files, and how it is started. */
-#ifndef CMD_RECORD_H
-#define CMD_RECORD_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ int record_set_environment(const struct record_options *o,
  * keyboard's signals are the command's to handle. Returns its exit code, 128 + N for
  * signal N, or -1 with err. */
 int record_run(const struct record_options *o, struct cpl_error *err);
-
-#endif

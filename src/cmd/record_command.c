@@ -3,10 +3,8 @@
 #include "record_command.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +62,8 @@ char **record_command(char *const *command, const char *const *passed,
 	for (; command[n]; n++)
 		parts += !strcmp(command[n], ":");
 	out = malloc(sizeof(*out) * (n + 1 + parts * 2 * (size_t)n_passed));
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		out[to++] = command[i];
 		at_start = !i || !strcmp(command[i], ":");

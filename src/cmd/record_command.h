@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The command that `commplace record` runs: what it passes on to its processes, and
  * whether a recorder can be loaded into them. Tests: record/run.t. */
-#ifndef CMD_RECORD_COMMAND_H
-#define CMD_RECORD_COMMAND_H
+#pragma once
 
 #include "cmd.h"
 
@@ -19,5 +18,3 @@ int record_check_linking(char *const *command, struct cpl_error *err);
 
 /* The word of the command that starts a container, or NULL. */
 const char *record_container(char *const *command);
-
-#endif

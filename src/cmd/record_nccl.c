@@ -151,10 +151,8 @@ static struct cpl_signature *from_rows(const struct nccl_row *row, int64_t n,
 	struct cpl_signature *sig;
 	char lost[240];
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int64_t i = 0; i < n; i++)
 		entry[i] = (struct cpl_comm_entry){row[i].from, row[i].to,
 		                                   (double)row[i].bytes,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What NCCL and RCCL send in a recorded command: the profiler plugin (record/nccl.c)
  * beside the MPI recorder, and its pieces. */
-#ifndef CMD_RECORD_NCCL_H
-#define CMD_RECORD_NCCL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ int cmd_nccl_append(struct cpl_signature *to, struct cpl_signature *nccl,
 struct cpl_signature *cmd_nccl_import(char *const *path, int n,
                                       const char *name, const char *application,
                                       struct cpl_error *err);
-
-#endif

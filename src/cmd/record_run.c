@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "commplace-config.h"
-#include "base/file.h"
 #include "record.h"
 #include "record_command.h"
 

@@ -54,10 +54,8 @@ static struct replayed *next(struct replays *all, struct cpl_error *err)
 		void *more =
 		        realloc(all->one, (size_t)room * sizeof(*all->one));
 
-		if (!more) {
-			cpl_fail_memory(err);
-			return NULL;
-		}
+		if (!more)
+			return cpl_fail_null_memory(err);
 		all->one = more;
 		all->room = room;
 	}
@@ -221,13 +219,11 @@ static int print_json(const struct cmd *self, const struct replays *all)
 			                    json_string(one->why.text));
 		json_array_append_new(records, item);
 	}
-	return cmd_print_json(
-	        self, json_pack("{s:i, s:i, s:i, s:i, s:o}", "equal",
-	                        all->count[EQUAL], "different",
-	                        all->count[DIFFERENT], "not_repeatable",
-	                        all->count[NOT_REPEATABLE], "none",
-	                        all->count[NOTHING_DECIDED], "records",
-	                        records));
+	return cmd_print_pack(self, "{s:i, s:i, s:i, s:i, s:o}", "equal",
+	                      all->count[EQUAL], "different",
+	                      all->count[DIFFERENT], "not_repeatable",
+	                      all->count[NOT_REPEATABLE], "none",
+	                      all->count[NOTHING_DECIDED], "records", records);
 }
 
 static int print_table(const struct replays *all)

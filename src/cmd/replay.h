@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A decision made again from its record. */
-#ifndef CPL_CMD_REPLAY_H
-#define CPL_CMD_REPLAY_H
+#pragma once
 
 #include "cmd.h"
 #include "scene/scene.h"
@@ -62,5 +61,3 @@ enum replay_verdict replay_compare(const struct cpl_record *r,
 enum replay_verdict replay_blame(const struct replay_site *site,
                                  const struct cpl_record *r,
                                  const char *state_dir, struct cpl_error *why);
-
-#endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job_inputs.h"
 #include "placement/bounds.h"
 #include "placement/repair.h"
 #include "site/sample.h"

@@ -55,10 +55,9 @@ struct cpl_run_events *cmd_run_events(const char *const *path, int n,
 {
 	if (form_of(path[0]) != OTF2)
 		return cpl_run_events_read(path, n, err);
-	if (n > 1) {
-		cpl_fail(err, "%s: an OTF2 archive is one file, not one of %d",
-		         path[0], n);
-		return NULL;
-	}
+	if (n > 1)
+		return cpl_fail_null(
+		        err, "%s: an OTF2 archive is one file, not one of %d",
+		        path[0], n);
 	return read_otf2(path[0], err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The MPI calls of a run, whoever recorded them. */
-#ifndef CMD_RUN_EVENTS_H
-#define CMD_RUN_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ struct cpl_run_events *cmd_run_events(const char *const *path, int n,
                                       struct cpl_error *err);
 /* Does the file begin as one of these? */
 bool cmd_is_run_events(const char *path);
-
-#endif

@@ -68,25 +68,22 @@ static int print_json(const struct cmd *self,
 	json_t *sizes = json_array(), *members = json_array();
 
 	for (int i = 0; i < a->n_sizes; i++)
-		json_array_append_new(
-		        sizes, json_pack("{s:i, s:f}", "segment",
-		                         a->size[i].nodes, "inside",
-		                         a->size[i].inside));
+		cpl_json_append(sizes, "{s:i, s:f}", "segment",
+		                a->size[i].nodes, "inside", a->size[i].inside);
 	for (int s = 0; s < a->nodes / a->segment; s++) {
 		char *text = nodes_of(a, s);
 
 		json_array_append_new(members, json_string(text ? text : ""));
 		free(text);
 	}
-	return cmd_print_json(
-	        self, json_pack("{s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:f, "
-	                        "s:o, s:o}",
-	                        "segment", a->segment, "groups",
-	                        a->nodes / a->segment, "domain", domain,
-	                        "level", level, "nodes", a->nodes,
-	                        "ranks_per_node", per_node, "bytes", a->bytes,
-	                        "inside", a->inside, "sizes", sizes, "members",
-	                        members));
+	return cmd_print_pack(self,
+	                      "{s:i, s:i, s:i, s:s, s:i, s:i, s:f, s:f, "
+	                      "s:o, s:o}",
+	                      "segment", a->segment, "groups",
+	                      a->nodes / a->segment, "domain", domain, "level",
+	                      level, "nodes", a->nodes, "ranks_per_node",
+	                      per_node, "bytes", a->bytes, "inside", a->inside,
+	                      "sizes", sizes, "members", members);
 }
 
 static int print_text(const struct cmd *self,

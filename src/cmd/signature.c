@@ -103,10 +103,9 @@ static int show_two(const struct cmd *self, const struct signature_options *o,
 	    signature_plot(o->plot, both, 2, distance, &err))
 		rc = cmd_fail(self, &err);
 	else if (o->json)
-		rc = cmd_print_json(
-		        self, json_pack("{s:o}", "distance",
-		                        distance < 0 ? json_null()
-		                                     : json_real(distance)));
+		rc = cmd_print_pack(self, "{s:o}", "distance",
+		                    distance < 0 ? json_null()
+		                                 : json_real(distance));
 	else if (distance < 0)
 		printf("of different numbers of ranks, or too large for a "
 		       "distance\n");
@@ -208,7 +207,7 @@ static int run_check(const struct cmd *self, const struct signature_options *o, 
 		rc = cmd_failf(self, "%s (and %d more of the %d files)",
 		               first.text, bad - 1, n);
 	else if (o->json)
-		return cmd_print_json(self, json_pack("{s:o}", "files", list));
+		return cmd_print_pack(self, "{s:o}", "files", list);
 	else
 		rc = print_checked(list);
 	json_decref(list);
@@ -248,10 +247,9 @@ static struct cpl_signature *import_files(const struct signature_options *o,
 #ifdef HAVE_OTF2
 	if (!strcmp(o->format, "otf2") && n == 1)
 		return cpl_otf2_matrix(file[0], name, o->application, err);
-	if (!strcmp(o->format, "otf2")) {
-		cpl_fail(err, "format otf2 is of one file, not of %d", n);
-		return NULL;
-	}
+	if (!strcmp(o->format, "otf2"))
+		return cpl_fail_null(
+		        err, "format otf2 is of one file, not of %d", n);
 #endif
 	/* The library does not know these importers. */
 	if (strcmp(o->format, "otf2") &&
@@ -431,8 +429,7 @@ static int run_distance(const struct cmd *self,
 	if (*err.text)
 		rc = cmd_fail(self, &err);
 	else if (o->json)
-		rc = cmd_print_json(self,
-		                    json_pack("{s:f}", "distance", distance));
+		rc = cmd_print_pack(self, "{s:f}", "distance", distance);
 	else
 		rc = printf("%.4f\n", distance) < 0;
 	cpl_comm_free(a);
@@ -453,13 +450,11 @@ static int print_rescaled(const struct cmd *self,
 		              a ? "x" : "", how->to[a]);
 	}
 	if (o->json)
-		return cmd_print_json(
-		        self,
-		        json_pack("{s:s, s:o, s:o, s:f}", "signature",
-		                  o->output, "from",
-		                  cpl_json_ints(how->from, how->n_dims), "to",
-		                  cpl_json_ints(how->to, how->n_dims), "error",
-		                  how->error));
+		return cmd_print_pack(self, "{s:s, s:o, s:o, s:f}", "signature",
+		                      o->output, "from",
+		                      cpl_json_ints(how->from, how->n_dims),
+		                      "to", cpl_json_ints(how->to, how->n_dims),
+		                      "error", how->error);
 	printf("%s: grid %s for %s, fit error %.2f %%\n", o->output, text[1],
 	       text[0], 100 * how->error);
 	return CMD_OK;

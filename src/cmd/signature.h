@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts of `commplace signature`. */
-#ifndef CPL_CMD_SIGNATURE_H
-#define CPL_CMD_SIGNATURE_H
+#pragma once
 
 #include "cmd.h"
 #include "site/user_dir.h"
@@ -116,5 +115,3 @@ int signature_from_flags(const struct cmd *self, int argc, char **argv);
 
 /* `commplace signature predict`: the same. */
 int signature_predict(const struct cmd *self, int argc, char **argv);
-
-#endif

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "options.h"
 #include "signature/flags/flags.h"
 #include "signature/pattern/pattern.h"

@@ -242,9 +242,8 @@ static int print_list(const struct cmd *self, const struct signature_options *o,
 	size_t i;
 
 	if (o->json)
-		return cmd_print_json(self,
-		                      json_pack("{s:s, s:o}", "profile_dir",
-		                                dir, "installed", list));
+		return cmd_print_pack(self, "{s:s, s:o}", "profile_dir", dir,
+		                      "installed", list);
 	json_array_foreach(list, i, item)
 	        signature_print_installed(self, item, dir);
 	json_decref(list);
@@ -480,9 +479,8 @@ static int roll_back(const struct cmd *self, const struct signature_options *o,
 	if (rc)
 		return cmd_fail(self, &err);
 	if (o->json)
-		return cmd_print_json(self, json_pack("{s:s, s:I}", "name",
-		                                      name, "version",
-		                                      (json_int_t)o->version));
+		return cmd_print_pack(self, "{s:s, s:I}", "name", name,
+		                      "version", (json_int_t)o->version);
 	printf("%s: version %" PRId64 " is in use again\n", name, o->version);
 	return CMD_OK;
 }

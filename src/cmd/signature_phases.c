@@ -158,12 +158,10 @@ static json_t *ranks_json(const struct cpl_phases *p, int k)
 	for (int i = 0; i < p->events->n; i++) {
 		const struct cpl_phase_rank *r = &p->phase[k].rank[i];
 
-		json_array_append_new(
-		        list,
-		        json_pack("{s:i, s:f, s:f, s:f}", "rank",
-		                  p->events->rank[i].rank, "rounds", r->rounds,
-		                  "compute_time", r->compute,
-		                  "communication_time", r->communication));
+		cpl_json_append(list, "{s:i, s:f, s:f, s:f}", "rank",
+		                p->events->rank[i].rank, "rounds", r->rounds,
+		                "compute_time", r->compute,
+		                "communication_time", r->communication);
 	}
 	return list;
 }
@@ -180,23 +178,20 @@ static int print_json(const struct cmd *self, const struct options *o,
 		const struct cpl_phase *phase = &sig->phase[k];
 
 		pet += phase->weight * phase->time;
-		json_array_append_new(
-		        list, json_pack("{s:s, s:f, s:f, s:f, s:o}", "name",
-		                        phase->name, "weight", phase->weight,
-		                        "time", phase->time, "compute_time",
-		                        phase->compute_time, "ranks",
-		                        ranks_json(p, k)));
+		cpl_json_append(list, "{s:s, s:f, s:f, s:f, s:o}", "name",
+		                phase->name, "weight", phase->weight, "time",
+		                phase->time, "compute_time",
+		                phase->compute_time, "ranks", ranks_json(p, k));
 	}
-	return cmd_print_json(
-	        self, json_pack("{s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-	                        "s:o}",
-	                        "name", sig->name, "ranks", sig->ranks, "pet",
-	                        pet, "unexplained",
-	                        pet > 0 ? unexplained(sig) / pet : 0, "edges",
-	                        pet > 0 ? at_edges(sig) / pet : 0, "times",
-	                        o->times, "foreseen", run.time, "foreseen_low",
-	                        run.low, "foreseen_high", run.high, "phases",
-	                        list));
+	return cmd_print_pack(
+	        self,
+	        "{s:s, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+	        "s:o}",
+	        "name", sig->name, "ranks", sig->ranks, "pet", pet,
+	        "unexplained", pet > 0 ? unexplained(sig) / pet : 0, "edges",
+	        pet > 0 ? at_edges(sig) / pet : 0, "times", o->times,
+	        "foreseen", run.time, "foreseen_low", run.low, "foreseen_high",
+	        run.high, "phases", list);
 }
 
 static int find_rank(const struct cpl_run_events *e, int rank,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "signature.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -384,25 +383,21 @@ static int print_json(const struct cmd *self, const struct predict_inputs *in,
 		const struct cpl_predicted_phase *p = &in->phase[k];
 		double w = weight_of(in, o, k);
 
-		json_array_append_new(
+		cpl_json_append(
 		        list,
-		        json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
-		                  "s:f, s:o, s:i}",
-		                  "name", in->sig->phase[k].name, "weight", w,
-		                  "time", p->time, "compute_time", p->compute,
-		                  "transfer_time", p->transfer, "idle_time",
-		                  p->idle, "elsewhere", p->elsewhere,
-		                  "network_time", p->network[0],
-		                  "network_elsewhere", p->network[1],
-		                  "waiting", waiting_json(in, k), "waited_for",
-		                  p->waited_for));
+		        "{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+		        "s:f, s:o, s:i}",
+		        "name", in->sig->phase[k].name, "weight", w, "time",
+		        p->time, "compute_time", p->compute, "transfer_time",
+		        p->transfer, "idle_time", p->idle, "elsewhere",
+		        p->elsewhere, "network_time", p->network[0],
+		        "network_elsewhere", p->network[1], "waiting",
+		        waiting_json(in, k), "waited_for", p->waited_for);
 	}
-	return cmd_print_json(self,
-	                      json_pack("{s:f, s:f, s:f, s:f, s:f, s:o}",
-	                                "pet", sum.pet, "pet_low", sum.run.low,
-	                                "pet_high", sum.run.high, "idle", sum.idle,
-	                                "elsewhere", sum.elsewhere, "phases",
-	                                list));
+	return cmd_print_pack(self, "{s:f, s:f, s:f, s:f, s:f, s:o}", "pet",
+	                      sum.pet, "pet_low", sum.run.low, "pet_high",
+	                      sum.run.high, "idle", sum.idle, "elsewhere",
+	                      sum.elsewhere, "phases", list);
 }
 
 int signature_predict(const struct cmd *self, int argc, char **argv)

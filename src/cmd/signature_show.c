@@ -388,13 +388,11 @@ static json_t *phases_json(const struct cpl_signature *sig,
 		const struct cpl_phase *p = &sig->phase[i];
 		const struct signature_sums *sums = &s->phase[i];
 
-		json_array_append_new(
-		        list,
-		        json_pack("{s:s, s:f, s:f, s:f, s:I, s:f, s:f}", "name",
-		                  p->name, "weight", p->weight, "time", p->time,
-		                  "compute_time", p->compute_time, "pairs",
-		                  (json_int_t)sums->pairs, "bytes", sums->bytes,
-		                  "messages", sums->messages));
+		cpl_json_append(list, "{s:s, s:f, s:f, s:f, s:I, s:f, s:f}",
+		                "name", p->name, "weight", p->weight, "time",
+		                p->time, "compute_time", p->compute_time,
+		                "pairs", (json_int_t)sums->pairs, "bytes",
+		                sums->bytes, "messages", sums->messages);
 	}
 	return list;
 }
@@ -413,11 +411,9 @@ int signature_show_json(const struct cmd *self, const struct cpl_signature *sig,
 		json_array_append_new(blocks, row);
 	}
 	for (int i = 0; i < s->n_largest; i++)
-		json_array_append_new(
-		        largest,
-		        json_pack("[i, i, f, f]", s->largest[i].from,
-		                  s->largest[i].to, s->largest[i].bytes,
-		                  s->largest[i].messages));
+		cpl_json_append(largest, "[i, i, f, f]", s->largest[i].from,
+		                s->largest[i].to, s->largest[i].bytes,
+		                s->largest[i].messages);
 	partners = s->partners_known
 	                   ? json_pack("{s:i, s:f, s:i}", "min",
 	                               s->partners_min, "mean",

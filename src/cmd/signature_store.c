@@ -16,7 +16,6 @@
 #include "site/usage.h"
 #include "site/user_dir.h"
 #include "site_files.h"
-#include "slurm_reader.h"
 
 #define KEEP 10
 #define DAY 86400
@@ -140,10 +139,9 @@ static json_t *list_item(const char *name, const char *path, double drift,
 		return item;
 	}
 	installed = installed_of(sig);
-	json_object_update_new(
-	        item, json_pack("{s:s?, s:i, s:i, s:f}", "application",
-	                        sig->application, "ranks", sig->ranks, "phases",
-	                        sig->n_phases, "bytes", bytes));
+	cpl_json_update(item, "{s:s?, s:i, s:i, s:f}", "application",
+	                sig->application, "ranks", sig->ranks, "phases",
+	                sig->n_phases, "bytes", bytes);
 	if (!cpl_file_stamp(path, &stamp))
 		json_object_set_new(item, "changed",
 		                    json_integer(stamp.mtime.tv_sec));
@@ -294,9 +292,8 @@ int signature_list(const struct cmd *self, const struct signature_options *o)
 		return cmd_fail(self, &err);
 	}
 	if (o->json)
-		return cmd_print_json(self,
-		                      json_pack("{s:s, s:o}", "profile_dir",
-		                                dir, "profiles", list));
+		return cmd_print_pack(self, "{s:s, s:o}", "profile_dir", dir,
+		                      "profiles", list);
 	rc = print_list(list);
 	json_decref(list);
 	return rc;
@@ -351,8 +348,8 @@ static int no_versions(const struct cmd *self,
 		                 "signature list` shows those that there are",
 		                 name, dir);
 	if (o->json)
-		return cmd_print_json(self, json_pack("{s:s, s:[]}", "name",
-		                                      name, "versions"));
+		return cmd_print_pack(self, "{s:s, s:[]}", "name", name,
+		                      "versions");
 	printf("%s has no versions, since it was put into %s by hand; "
 	       "`commplace signature install` keeps them\n",
 	       name, dir);
@@ -382,8 +379,8 @@ int signature_versions(const struct cmd *self,
 		                      version_item(dir, name, &version[i]));
 	free(version);
 	if (o->json)
-		return cmd_print_json(self, json_pack("{s:s, s:o}", "name",
-		                                      name, "versions", list));
+		return cmd_print_pack(self, "{s:s, s:o}", "name", name,
+		                      "versions", list);
 	t = cmd_table_new("rrlrlll");
 	cmd_table_row(t, "VERSION|RANKS|USED|CHANGE|INSTALLED|BY|FROM");
 	json_array_foreach(list, at, item)

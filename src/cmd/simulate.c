@@ -8,7 +8,6 @@
 
 #include "job_inputs.h"
 #include "options.h"
-#include "routing/adaptive/adaptive.h"
 #include "simulate/trace.h"
 
 #define MAX_SECONDS 1e12

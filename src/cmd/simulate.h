@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace simulate`: what is simulated, and its reports. */
-#ifndef CMD_SIMULATE_H
-#define CMD_SIMULATE_H
+#pragma once
 
 #include "job_traffic.h"
 #include "simulate/simulate.h"
@@ -43,5 +42,3 @@ int simulate_write(const struct simulate *s, const char *links,
 json_t *simulate_timeline_json(const struct simulate *s);
 /* The picture of --plot. 0, or -1 with err: memory. */
 int simulate_plot(const struct simulate *s, FILE *out, struct cpl_error *err);
-
-#endif

@@ -2,7 +2,6 @@
 #include "simulate.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -50,14 +49,12 @@ static json_t *phases_json(const struct cpl_sim_job_times *job)
 	for (int i = 0; i < job->n_phases; i++) {
 		const struct cpl_sim_phase *p = &job->phase[i];
 
-		json_array_append_new(
-		        phases,
-		        json_pack("{s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f}",
-		                  "name", p->name, "weight", p->weight,
-		                  "executions", p->executions, "end", p->end,
-		                  "seconds", p->seconds, "compute", p->compute,
-		                  "communication", p->communication, "waiting",
-		                  p->waiting));
+		cpl_json_append(
+		        phases, "{s:s, s:f, s:i, s:f, s:f, s:f, s:f, s:f}",
+		        "name", p->name, "weight", p->weight, "executions",
+		        p->executions, "end", p->end, "seconds", p->seconds,
+		        "compute", p->compute, "communication",
+		        p->communication, "waiting", p->waiting);
 	}
 	return phases;
 }

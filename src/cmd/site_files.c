@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "signature/signature.h"
 #include "site/user_dir.h"
 #include "slurm_search.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where commands find the files of the running site. */
-#ifndef CPL_CMD_SITE_FILES_H
-#define CPL_CMD_SITE_FILES_H
+#pragma once
 
 #include "site/config.h"
 #include "site/state.h"
@@ -67,5 +66,3 @@ int cmd_write_state(struct cpl_state *state, const struct cpl_config *config,
 
 /* Text quoted for a shell where it needs to be; the caller frees it. */
 char *cmd_shell_quote(const char *text);
-
-#endif

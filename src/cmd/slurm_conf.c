@@ -185,10 +185,8 @@ struct slurm_conf *slurm_conf_running(struct cpl_error *err)
 {
 	struct slurm_conf *conf = calloc(1, sizeof(*conf));
 
-	if (!conf) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!conf)
+		return cpl_fail_null_memory(err);
 	conf->is_read = !ask_slurmctld(conf, err);
 	if (conf->is_read)
 		return conf;

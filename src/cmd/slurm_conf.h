@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What `commplace config check` and `doctor` have to know of slurm.conf. */
-#ifndef CPL_CMD_SLURM_CONF_H
-#define CPL_CMD_SLURM_CONF_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ struct slurm_conf *slurm_conf_load(const char *commplace_conf);
 /* The same as the slurmctld that runs has it, without a path. NULL with err. */
 struct slurm_conf *slurm_conf_running(struct cpl_error *err);
 void slurm_conf_free(struct slurm_conf *conf);
-
-#endif

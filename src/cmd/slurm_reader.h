@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What slurmctld can read of users' profiles: as root it takes their rights; as
  * another user (SlurmUser) it has that user's own. */
-#ifndef CPL_CMD_SLURM_READER_H
-#define CPL_CMD_SLURM_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -41,5 +40,3 @@ bool slurm_reader_misses_store(const struct slurm_reader *reader,
  * name, or the folder of homes cannot be listed. O(homes). */
 int slurm_reader_homes(const struct slurm_reader *reader, const char *pattern,
                        int *of, struct cpl_error *why);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where the configuration of Slurm, and with it commplace.conf, is on this
  * host: as Slurm's own commands look for it. */
-#ifndef CPL_CMD_SLURM_SEARCH_H
-#define CPL_CMD_SLURM_SEARCH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -39,5 +38,3 @@ char *slurm_search_conf(const struct slurm_search *search);
  */
 char *slurm_search_site(const struct slurm_search *search,
                         struct cpl_error *err);
-
-#endif

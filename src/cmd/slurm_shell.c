@@ -38,16 +38,12 @@ char *slurm_shell(const char *command, size_t *length, int *status,
 	char *line, *text = NULL;
 	FILE *pipe;
 
-	if (asprintf(&line, IN_PATH "%s", command) < 0) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (asprintf(&line, IN_PATH "%s", command) < 0)
+		return cpl_fail_null_memory(err);
 	pipe = popen(line, "r");
 	free(line);
-	if (!pipe) {
-		cpl_fail(err, "'%s' cannot be run", command);
-		return NULL;
-	}
+	if (!pipe)
+		return cpl_fail_null(err, "'%s' cannot be run", command);
 	text = read_pipe(pipe, length);
 	*status = pclose(pipe);
 	if (!text)

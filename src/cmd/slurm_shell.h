@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What Slurm's own commands print. */
-#ifndef CPL_CMD_SLURM_SHELL_H
-#define CPL_CMD_SLURM_SHELL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ const char *slurm_shell_line(char *text);
 /* What nobody who wrote a text that Slurm shows can know, to stand between texts:
  * random, without blanks and what a shell heeds. 0, or -1 with err. */
 int slurm_shell_mark(char mark[SLURM_SHELL_MARK], struct cpl_error *err);
-
-#endif

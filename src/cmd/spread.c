@@ -42,13 +42,10 @@ static json_t *dimension_json(const struct cpl_network *net,
 		char number[16];
 
 		snprintf(number, sizeof(number), "%d", net->n_levels - i);
-		if (json_array_append_new(
-		            units, json_pack("{s:s, s:i, s:f}", "unit",
-		                             net->level[i].name
-		                                     ? net->level[i].name
-		                                     : number,
-		                             "most", s->most, "mean",
-		                             s->mean))) {
+		if (cpl_json_append(units, "{s:s, s:i, s:f}", "unit",
+		                    net->level[i].name ? net->level[i].name
+		                                       : number,
+		                    "most", s->most, "mean", s->mean)) {
 			json_decref(units);
 			return NULL;
 		}

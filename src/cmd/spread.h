@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Over how many units of the network a job's communication groups spread. */
-#ifndef CPL_CMD_SPREAD_H
-#define CPL_CMD_SPREAD_H
+#pragma once
 
 #include <jansson.h>
 
@@ -31,5 +30,3 @@ json_t *spread_json(const struct cpl_network *net, const struct spread *spread);
 /* Of a decision; NULL where groups are not known, too. */
 json_t *spread_of(const struct cpl_placement_request *place,
                   const struct cpl_decision *decision);
-
-#endif

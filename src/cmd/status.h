@@ -4,8 +4,7 @@
  * their signatures put on the links, and the scheduler's counters. Read at
  * once by status_open, then written in one of its forms.
  */
-#ifndef CPL_CMD_STATUS_H
-#define CPL_CMD_STATUS_H
+#pragma once
 
 #include "cmd.h"
 #include "cabling.h"
@@ -138,5 +137,3 @@ json_t *status_ask(const char *state_dir, const char *path,
 
 /* status_html.c: a page. 0, or -1 with err. */
 int status_write_html(const struct status *s, FILE *out, struct cpl_error *err);
-
-#endif

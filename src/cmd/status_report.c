@@ -473,12 +473,10 @@ static json_t *link_json(const struct cpl_network *net, int64_t link)
 		return json_null();
 	out = json_pack("{s:s}", "name", LINK_NAME(net, link));
 	if (link < net->n_links)
-		json_object_update_new(
-		        out, json_pack("{s:s, s:i, s:i}", "class",
-		                       net->link_class[net->link_class_of[link]]
-		                               .name,
-		                       "from", net->link_from[link], "to",
-		                       net->link_to[link]));
+		cpl_json_update(out, "{s:s, s:i, s:i}", "class",
+		                net->link_class[net->link_class_of[link]].name,
+		                "from", net->link_from[link], "to",
+		                net->link_to[link]);
 	return out;
 }
 
@@ -491,12 +489,10 @@ static void add_times(const struct status *s, int i, json_t *to)
 		                    json_string(job->left_out));
 	if (!job || !job->times)
 		return;
-	json_object_update_new(
-	        to, json_pack("{s:f, s:f, s:f, s:f, s:o}", "slowdown",
-	                      job->slowdown, "seconds", job->result.seconds,
-	                      "alone", job->result.alone, "waiting",
-	                      job->result.waiting, "waits_for",
-	                      link_json(s->net, job->result.link)));
+	cpl_json_update(to, "{s:f, s:f, s:f, s:f, s:o}", "slowdown",
+	                job->slowdown, "seconds", job->result.seconds, "alone",
+	                job->result.alone, "waiting", job->result.waiting,
+	                "waits_for", link_json(s->net, job->result.link));
 }
 
 static json_t *jobs_json(const struct status *s)
@@ -562,20 +558,16 @@ static json_t *busiest_json(const struct status *s)
 		double bytes = s->load.link[l->link];
 
 		for (int k = 0; k < l->n_shares; k++)
-			json_array_append_new(
-			        jobs, json_pack("{s:I, s:f}", "id",
-			                        (json_int_t)s->state
-			                                .job[l->share[k].job]
-			                                .id,
-			                        "share", l->share[k].share));
-		json_object_update_new(
-		        one,
-		        json_pack("{s:f, s:f, s:f, s:f, s:i, s:o}", "bytes",
-		                  bytes, "congestion",
-		                  bytes / cpl_network_link_bandwidth(s->net,
-		                                                     l->link),
-		                  "rate", l->rate, "utilisation", l->utilisation,
-		                  "n_jobs", l->n_jobs, "jobs", jobs));
+			cpl_json_append(
+			        jobs, "{s:I, s:f}", "id",
+			        (json_int_t)s->state.job[l->share[k].job].id,
+			        "share", l->share[k].share);
+		cpl_json_update(
+		        one, "{s:f, s:f, s:f, s:f, s:i, s:o}", "bytes", bytes,
+		        "congestion",
+		        bytes / cpl_network_link_bandwidth(s->net, l->link),
+		        "rate", l->rate, "utilisation", l->utilisation,
+		        "n_jobs", l->n_jobs, "jobs", jobs);
 		if (l->measured >= 0)
 			json_object_set_new(one, "measured",
 			                    json_real(l->measured));
@@ -602,15 +594,13 @@ int status_print_json(const struct cmd *self, const struct status *s)
 	                         jobs_json(s), "skipped", s->skipped);
 
 	if (s->net)
-		json_object_update_new(
-		        root, json_pack("{s:s, s:s, s:f, s:f, s:o, s:b, s:o}",
-		                        "network", s->net->name, "routing",
-		                        s->routing->name, "max_congestion",
-		                        s->metrics.max_congestion,
-		                        "mean_congestion",
-		                        s->metrics.mean_congestion, "links",
-		                        classes_json(s), "timed", s->timed,
-		                        "busiest", busiest_json(s)));
+		cpl_json_update(root, "{s:s, s:s, s:f, s:f, s:o, s:b, s:o}",
+		                "network", s->net->name, "routing",
+		                s->routing->name, "max_congestion",
+		                s->metrics.max_congestion, "mean_congestion",
+		                s->metrics.mean_congestion, "links",
+		                classes_json(s), "timed", s->timed, "busiest",
+		                busiest_json(s));
 	if (s->measured.n)
 		json_object_set_new(root, "measured", measured_json(s));
 	if (s->has_counters)

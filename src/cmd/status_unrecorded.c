@@ -183,9 +183,8 @@ static int print_json(const struct cmd *self, const struct list *list,
 			return cmd_failf(self, "out of memory");
 		}
 	}
-	return cmd_print_json(self, json_pack("{s:o, s:I}", "unrecorded", jobs,
-	                                      "skipped",
-	                                      (json_int_t)list->skipped));
+	return cmd_print_pack(self, "{s:o, s:I}", "unrecorded", jobs, "skipped",
+	                      (json_int_t)list->skipped);
 }
 
 static int print_text(const struct list *list, double sum)

@@ -2,7 +2,6 @@
 #include "traffic.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "job_inputs.h"
 #include "options.h"

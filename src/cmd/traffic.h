@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `commplace traffic`: the workload that is evaluated, and its reports. */
-#ifndef CMD_TRAFFIC_H
-#define CMD_TRAFFIC_H
+#pragma once
 
 #include "communication.h"
 #include "job_traffic.h"
@@ -38,5 +37,3 @@ int traffic_print_text(const struct traffic *t);
  * neither where one cannot be written. */
 int traffic_write(const struct traffic *t, const char *links,
                   struct cpl_error *err);
-
-#endif

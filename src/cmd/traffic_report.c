@@ -25,10 +25,9 @@ static json_t *json_of_nodes(const struct cpl_network *net, int each,
 
 	for (int64_t i = 0; i < (int64_t)net->n_nodes * each; i++)
 		if (bytes[i] > 0)
-			json_array_append_new(
-			        rows, json_pack("[s, i, f]",
-			                        net->node_name[i / each],
-			                        (int)(i % each), bytes[i]));
+			cpl_json_append(rows, "[s, i, f]",
+			                net->node_name[i / each],
+			                (int)(i % each), bytes[i]);
 	return rows;
 }
 
@@ -46,13 +45,11 @@ static json_t *json_load(const struct cpl_network *net,
 	rows = json_array();
 	for (int64_t l = 0; l < net->n_links; l++)
 		if (load->link[l] > 0)
-			json_array_append_new(
-			        rows,
-			        json_pack("[s, i, i, f]",
-			                  net->link_class[net->link_class_of[l]]
-			                          .name,
-			                  net->link_from[l], net->link_to[l],
-			                  load->link[l]));
+			cpl_json_append(
+			        rows, "[s, i, i, f]",
+			        net->link_class[net->link_class_of[l]].name,
+			        net->link_from[l], net->link_to[l],
+			        load->link[l]);
 	root = json_pack("{s:o, s:o, s:o}", "links", rows, "injection",
 	                 json_of_nodes(net, net->n_ports, load->injection),
 	                 "ejection",
@@ -108,12 +105,10 @@ int traffic_print_json(const struct cmd *self, const struct traffic *t)
 	                  routing_name(t), "jobs", json_jobs(t));
 
 	if (json_object_update_new(root, evaluation_json(&t->of)) ||
-	    json_object_update_new(
-	            root, json_pack("{s:f, s:f, s:f}", "average_dilation",
-	                            t->dilation.average,
-	                            "average_dilation_above_average",
-	                            t->dilation.above_average, "seconds",
-	                            t->seconds))) {
+	    cpl_json_update(root, "{s:f, s:f, s:f}", "average_dilation",
+	                    t->dilation.average,
+	                    "average_dilation_above_average",
+	                    t->dilation.above_average, "seconds", t->seconds)) {
 		json_decref(root);
 		root = NULL;
 	}

@@ -151,6 +151,17 @@ int cmd_print_json(const struct cmd *self, json_t *root)
 	return rc;
 }
 
+int cmd_print_pack(const struct cmd *self, const char *format, ...)
+{
+	va_list ap;
+	json_t *root;
+
+	va_start(ap, format);
+	root = json_vpack_ex(NULL, 0, format, ap);
+	va_end(ap);
+	return cmd_print_json(self, root);
+}
+
 char *cmd_bytes(double bytes, char buf[CMD_BYTES_MAX])
 {
 	static const char *const unit[] = {"B",  "kB", "MB", "GB",

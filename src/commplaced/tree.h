@@ -12,8 +12,7 @@
  * alone.
  */
 /* Tests: commplaced in test_select_door slurm/t46-backup.t. */
-#ifndef CPL_COMMPLACED_TREE_H
-#define CPL_COMMPLACED_TREE_H
+#pragma once
 
 #include "site/engine.h"
 
@@ -37,5 +36,3 @@
  */
 void tree_serve(struct cpl_engine *engine,
                 void (*log)(enum cpl_engine_log level, const char *text));
-
-#endif

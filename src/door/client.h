@@ -11,8 +11,7 @@
  * takes back.
  */
 /* Tests: * in test_door. */
-#ifndef CPL_DOOR_CLIENT_H
-#define CPL_DOOR_CLIENT_H
+#pragma once
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -74,5 +73,3 @@ bool cpl_door_is_busy(const struct cpl_engine *engine);
 /* The child's link is closed already, upon which it ends by itself; what has
  * not ended within ns is killed. */
 void cpl_door_end_child(struct cpl_engine *engine, int64_t ns);
-
-#endif

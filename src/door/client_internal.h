@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the files of slurmctld's end share. */
-#ifndef CPL_DOOR_CLIENT_INTERNAL_H
-#define CPL_DOOR_CLIENT_INTERNAL_H
+#pragma once
 
 #include "door/client.h"
 
@@ -30,5 +29,3 @@ void door_live_add(struct cpl_engine *engine, int64_t id, bool suspended);
 void door_live_remove(struct cpl_engine *engine, int64_t id);
 void door_put_live(struct cpl_packer *o, const struct cpl_engine_live *job,
                    int n);
-
-#endif

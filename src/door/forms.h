@@ -6,8 +6,7 @@
  * bytes (times the size of a number), and leave texts where they stand in it.
  * All O(bytes).
  */
-#ifndef CPL_DOOR_FORMS_H
-#define CPL_DOOR_FORMS_H
+#pragma once
 
 #include "base/packed.h"
 #include "site/engine.h"
@@ -104,5 +103,3 @@ void cpl_form_put_layout(struct cpl_packer *o,
 void cpl_form_get_layout(struct cpl_unpacker *in,
                          const struct cpl_engine_step *step,
                          struct cpl_engine_layout *layout);
-
-#endif

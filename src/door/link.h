@@ -5,8 +5,7 @@
  * the compiler's. Nobody waits beyond a stated time; the next call goes on with
  * a message that has come in part.
  */
-#ifndef CPL_DOOR_LINK_H
-#define CPL_DOOR_LINK_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ int cpl_link_receive(struct cpl_link *link, int64_t deadline);
 struct cpl_unpacker cpl_link_body(const struct cpl_link *link);
 
 void cpl_link_close(struct cpl_link *link);
-
-#endif

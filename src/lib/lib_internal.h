@@ -4,8 +4,7 @@
  * checks what it is given, calls the core and hands its error on.
  */
 /* Tests: * in test_library. */
-#ifndef CPL_LIB_LIB_INTERNAL_H
-#define CPL_LIB_LIB_INTERNAL_H
+#pragma once
 
 #include <commplace/commplace.h>
 
@@ -86,5 +85,3 @@ int cpl_lib_check_nodes(const struct cpl_network *net, const int *node, int n,
 /* Are all of id[n], each in 0 .. limit - 1, distinct? what: "node". */
 int cpl_lib_check_distinct(const char *what, const int *id, int n, int limit,
                            struct cpl_error *err);
-
-#endif

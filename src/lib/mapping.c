@@ -17,12 +17,10 @@ static int *fill_slots(int ranks, int n, int ranks_per_node,
 	int left = ranks;
 	int *slots;
 
-	if (n < 1 || ranks_per_node < 1 ||
-	    ranks > (int64_t)n * ranks_per_node) {
-		cpl_fail(err, "%d ranks do not fit %d nodes with %d ranks each",
-		         ranks, n, ranks_per_node);
-		return NULL;
-	}
+	if (n < 1 || ranks_per_node < 1 || ranks > (int64_t)n * ranks_per_node)
+		return cpl_fail_null(
+		        err, "%d ranks do not fit %d nodes with %d ranks each",
+		        ranks, n, ranks_per_node);
 	slots = malloc((size_t)n * sizeof(*slots));
 	if (!slots)
 		cpl_fail_memory(err);

@@ -17,10 +17,8 @@ static unsigned char *free_nodes(const struct commplace_network *net,
 	int n = cpl_lib_network(net)->n_nodes;
 	unsigned char *flag = calloc((size_t)n, 1);
 
-	if (!flag) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!flag)
+		return cpl_fail_null_memory(err);
 	for (int i = 0; !o->free_node && i < n; i++)
 		flag[i] = cpl_lib_network(net)->node_name[i] != NULL;
 	for (int i = 0; i < o->n_free; i++) {

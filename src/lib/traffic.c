@@ -58,10 +58,9 @@ static const struct cpl_routing *check(const struct commplace_traffic *t,
                                        const char *routing,
                                        struct cpl_error *err)
 {
-	if (t->evaluated) {
-		cpl_fail(err, "the jobs are already evaluated; none is added");
-		return NULL;
-	}
+	if (t->evaluated)
+		return cpl_fail_null(
+		        err, "the jobs are already evaluated; none is added");
 	if (cpl_lib_check_nodes(t->net, node, n, err))
 		return NULL;
 	return cpl_routing_find(t->net, routing, err);

@@ -38,8 +38,7 @@
  * (trees, ring, pairwise, recursive doubling); D. Hensgen, R. Finkel, U.
  * Manber, "Two Algorithms for Barrier Synchronization", 1988 (dissemination).
  */
-#ifndef CPL_RECORD_COLLECTIVES_H
-#define CPL_RECORD_COLLECTIVES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ void rec_alltoallv(const struct rec_coll *c, const struct rec_blocks *blocks);
 void rec_reduce_scatter(const struct rec_coll *c,
                         const struct rec_blocks *blocks);
 void rec_reduce_scatter_block(const struct rec_coll *c, uint64_t bytes);
-
-#endif

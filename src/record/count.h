@@ -2,8 +2,7 @@
 /* This turns arguments of MPI calls into traffic. There is a function for each kind
  * of call, which is called after the call succeeded. Bytes are count times
  * MPI_Type_size. collectives.h states the algorithms of collectives. */
-#ifndef CPL_RECORD_COUNT_H
-#define CPL_RECORD_COUNT_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ void rec_count_neighbor(int64_t count, MPI_Datatype type, MPI_Comm comm);
 void rec_count_neighborv(struct rec_counts counts, MPI_Datatype type, MPI_Comm comm);
 void rec_count_neighborw(struct rec_counts counts, const void *types, bool fortran,
                          MPI_Comm comm);
-
-#endif

@@ -4,8 +4,7 @@
  * when the call before it ended. It calls that poll (MPI_Test, MPI_Iprobe, ...) and
  * follow one another are one event, since their number is chance. This file needs
  * no MPI, and is for one thread. */
-#ifndef CPL_RECORD_EVENTS_H
-#define CPL_RECORD_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void rec_events_end(struct rec_events *e, uint16_t function, bool polls,
 
 /* This appends the last event; no more may follow. */
 void rec_events_finish(struct rec_events *e);
-
-#endif

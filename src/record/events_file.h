@@ -3,8 +3,7 @@
  * rank 0 gathers the events of all (COMMPLACE_RECORD_EVENTS), and the part of a
  * rank that ended without MPI_Finalize (COMMPLACE_RECORD_PARTS), or that has
  * sessions. */
-#ifndef CPL_RECORD_EVENTS_FILE_H
-#define CPL_RECORD_EVENTS_FILE_H
+#pragma once
 
 #include <mpi.h>
 
@@ -35,5 +34,3 @@ int rec_rank_file_write(int ended);
 void rec_rank_file_go_on(void);
 /* The run ended well, so nothing is to be written any more. */
 void rec_rank_file_cancel(void);
-
-#endif

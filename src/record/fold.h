@@ -19,8 +19,7 @@
  * folded again. If that is not enough, the older half of the sequence is handed to
  * `drop`, which keeps amounts and forgets the order.
  */
-#ifndef CPL_RECORD_FOLD_H
-#define CPL_RECORD_FOLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ void rec_fold_append(struct rec_fold *f, uint32_t event,
 uint32_t rec_fold_length(const struct rec_fold *f);
 const struct rec_node *rec_fold_top(const struct rec_fold *f, uint32_t i);
 const struct rec_node *rec_fold_node(const struct rec_fold *f, uint32_t node);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* These are the functions of calls.list by number. */
-#ifndef CPL_RECORD_FUNCTIONS_H
-#define CPL_RECORD_FUNCTIONS_H
+#pragma once
 
 #include "pmpi.h"
 
@@ -11,5 +10,3 @@ enum rec_function {
 #undef CALL
 	REC_FUNCTIONS
 };
-
-#endif

@@ -7,8 +7,7 @@
  * kinds the nearest is taken, and of equally near ones the oldest. This file needs
  * no MPI.
  */
-#ifndef CPL_RECORD_KINDS_H
-#define CPL_RECORD_KINDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,5 +77,3 @@ struct rec_event {
  * its messages there. It returns REC_FOLD_NONE when memory is out. It costs
  * O(messages). */
 uint32_t rec_kinds_find(struct rec_kinds *k, const struct rec_event *e);
-
-#endif

@@ -11,8 +11,7 @@
  * where they were), and in members at the ends, which are left out here where nothing
  * reads them. The library owns what it hands over, and strings may be NULL.
  */
-#ifndef CPL_RECORD_NCCL_API_H
-#define CPL_RECORD_NCCL_API_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -176,5 +175,3 @@ struct nccl_profiler {
 	int (*state)(void *handle, int state, const struct nccl_state *args);
 	int (*finalize)(void *context);
 };
-
-#endif

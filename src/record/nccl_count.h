@@ -23,8 +23,7 @@
  * full, new kinds are dropped and counted. Threads: all but nccl_begin may be called
  * from any at any time.
  */
-#ifndef CPL_RECORD_NCCL_COUNT_H
-#define CPL_RECORD_NCCL_COUNT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -152,5 +151,3 @@ static inline uint64_t nccl_sum(const struct nccl_cell *cell, int i)
 {
 	return atomic_load_explicit(&cell->sum[i], memory_order_relaxed);
 }
-
-#endif

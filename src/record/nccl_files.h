@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Folders of pieces, and the signature that is made of them. */
-#ifndef CPL_RECORD_NCCL_FILES_H
-#define CPL_RECORD_NCCL_FILES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ int nccl_signature_write(const char *path, const char *name,
 
 /* This removes pieces, and the folder if nothing else is in it. */
 void nccl_files_remove(const char *folder);
-
-#endif

@@ -38,8 +38,7 @@
  * equally many of each. If no proxy of a communicator sends, all its ranks are one
  * node.
  */
-#ifndef CPL_RECORD_NCCL_JOIN_H
-#define CPL_RECORD_NCCL_JOIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ void nccl_join_keep(struct nccl_join *j, const char *host, int pid);
  * ranks of collectives that go to all). */
 int nccl_join_solve(struct nccl_join *j, const struct nccl_row **rows,
                     int64_t *n, struct nccl_facts *facts, char *why);
-
-#endif

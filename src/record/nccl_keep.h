@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process does with what it counted: its piece, and the joining of all there
  * are, see nccl.c. */
-#ifndef CPL_RECORD_NCCL_KEEP_H
-#define CPL_RECORD_NCCL_KEEP_H
+#pragma once
 
 #include "nccl_piece.h"
 
@@ -26,5 +25,3 @@ void nccl_process_describe(struct nccl_process *process,
  * fails. */
 void nccl_files_keep(const struct nccl_paths *paths,
                      const struct nccl_process *process);
-
-#endif

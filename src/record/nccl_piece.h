@@ -18,8 +18,7 @@
  *
  * It is written beside its name and renamed, so whoever sees it sees all of it.
  */
-#ifndef CPL_RECORD_NCCL_PIECE_H
-#define CPL_RECORD_NCCL_PIECE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct nccl_process {
 
 /* This writes all cells and losses. It returns 0, or -1 with errno. */
 int nccl_piece_write(const char *path, const struct nccl_process *process);
-
-#endif

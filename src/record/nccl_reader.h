@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Pieces as they are in memory, for those that join them only. */
-#ifndef CPL_RECORD_NCCL_READER_H
-#define CPL_RECORD_NCCL_READER_H
+#pragma once
 
 #include "nccl_count.h"
 #include "nccl_join.h"
@@ -48,5 +47,3 @@ struct nccl_join {
 /* An array of n with room for one more, in steps of powers of two; NULL: memory
  * is out, and the array as it was. */
 void *nccl_grow(void *array, int64_t n, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who is who among the pieces' processes, for nccl_join.c only. */
-#ifndef CPL_RECORD_NCCL_WHO_H
-#define CPL_RECORD_NCCL_WHO_H
+#pragma once
 
 #include "nccl_reader.h"
 
@@ -49,5 +48,3 @@ const char *nccl_host_of(const struct nccl_join *j, uint32_t member);
 
 /* For qsort_r of pieces' numbers: by host and process. */
 int nccl_by_process(const void *a, const void *b, void *arg);
-
-#endif

@@ -2,8 +2,7 @@
 /* These are communicators and windows as groups of world ranks. Entries are cached
  * for each handle. An attribute with a delete callback drops them with the handle,
  * since MPI libraries reuse the handles that were freed. */
-#ifndef CPL_RECORD_PEERS_H
-#define CPL_RECORD_PEERS_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ uint64_t rec_peers_hash(struct rec_peers *p);
 /* This fills in n_out and out of a communicator's entry. It returns 0, or -1 when
  * memory is out. */
 int rec_peers_neighbours(struct rec_peers *p, MPI_Comm comm);
-
-#endif

@@ -4,8 +4,7 @@
  * those (shells, mpirun) have no MPI library at all. Everything is looked up when
  * it is first needed, also in a library that was loaded outside the global scope
  * (mpi4py). */
-#ifndef CPL_RECORD_PMPI_H
-#define CPL_RECORD_PMPI_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -128,5 +127,3 @@ extern struct rec_pmpi pmpi;
 /* This fills in `pmpi`. It returns 0, or -1 when the program's MPI library is not
  * of the kind that the recorder was built for. */
 int rec_pmpi_load(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a recorded process tells of its program, and where its files go: the
  * same for MPI's recorder and NCCL's plugin. */
-#ifndef CPL_RECORD_PROGRAM_H
-#define CPL_RECORD_PROGRAM_H
+#pragma once
 
 struct rec_program {
 	char command[4096]; /* with its arguments, spaces between */
@@ -20,5 +19,3 @@ char *rec_path_absolute(const char *path);
 /* This makes the folders that a file is to be in. What fails is noticed when
  * the file is written. */
 void rec_folders_make(char *path);
-
-#endif

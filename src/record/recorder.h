@@ -3,8 +3,7 @@
  * wrapper calls the MPI library first and counts if that succeeded: the arguments
  * are then known to be valid, so counting cannot raise an MPI error. Whatever goes
  * wrong in here costs the profile, never the program. */
-#ifndef CPL_RECORD_RECORDER_H
-#define CPL_RECORD_RECORDER_H
+#pragma once
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -111,5 +110,3 @@ void rec_abort(void);
 /* rec_peers_* hold this on success. */
 void rec_lock(void);
 void rec_unlock(void);
-
-#endif

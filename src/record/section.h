@@ -3,8 +3,7 @@
  * format is commplace-events(5); the core's reader is signature/phases/events.h.
  * Nothing in here needs memory or MPI, so that a signal's handler may write a
  * section. */
-#ifndef CPL_RECORD_SECTION_H
-#define CPL_RECORD_SECTION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ struct rec_section {
 
 /* This also flushes the rest. */
 void rec_section_write(struct rec_sink *s, const struct rec_section *section);
-
-#endif

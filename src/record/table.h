@@ -2,8 +2,7 @@
 /* This is what one rank has sent: bytes and messages per peer. It is a dense array
  * while the world is small, else a hash table with open addressing. It needs no
  * MPI. */
-#ifndef CPL_RECORD_TABLE_H
-#define CPL_RECORD_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ size_t rec_table_count(const struct rec_table *t);
  * used). */
 size_t rec_table_rows(const struct rec_table *t, int inward,
                       struct rec_row *out);
-
-#endif

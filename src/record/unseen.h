@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs that have their MPI library linked in call MPI unseen. */
-#ifndef CPL_RECORD_UNSEEN_H
-#define CPL_RECORD_UNSEEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool rec_first_rank(bool unknown);
  * programs of its command line into which no recorder can be loaded (srun's are looked
  * at by the SPANK plugin); rank 0 names itself if it was loaded in vain. */
 void rec_unseen_look(void);
-
-#endif

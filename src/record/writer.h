@@ -2,8 +2,7 @@
 /* This writes a signature file row by row to a temporary file beside the target,
  * which it renames at the end. It needs no JSON library and does not depend on the
  * locale, since it runs inside other people's programs. */
-#ifndef CPL_RECORD_WRITER_H
-#define CPL_RECORD_WRITER_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -59,5 +58,3 @@ void rec_profile_name(const char *path, char *out, size_t size);
 /* This writes the time of now by ISO 8601, to the second, or nothing if nobody
  * knows it. */
 void rec_date_now(char out[REC_DATE]);
-
-#endif

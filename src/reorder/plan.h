@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This decides which process of a communicator becomes which rank of a stated
  * graph. */
-#ifndef CPL_REORDER_PLAN_H
-#define CPL_REORDER_PLAN_H
+#pragma once
 
 #include "graph/comm.h"
 
@@ -37,5 +36,3 @@ struct reorder_request {
  */
 int reorder_plan(const struct reorder_request *req, int *rank_of,
                  struct cpl_error *err);
-
-#endif

@@ -250,6 +250,7 @@ benches: $(EXTRA_PROGRAMS)
 # tests/bench/bench_nccl .libs/libnccl-profiler-commplace.so
 EXTRA_PROGRAMS += tests/bench/bench_nccl
 tests_bench_bench_nccl_SOURCES = tests/bench/bench_nccl.c src/record/nccl_api.h
+tests_bench_bench_nccl_LDADD =
 tests_bench_bench_nccl_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src
 tests_bench_bench_nccl_CFLAGS = $(AM_CFLAGS) -pthread
 CLEANFILES += tests/bench/bench_nccl

@@ -4,8 +4,7 @@
  * jobs that send (16 or 32 nodes, half of their time) and jobs that do not (1 to 24
  * nodes), of which some have ended, until 40 to 80 % of it is in use.
  */
-#ifndef CPL_BENCH_BUSY_MACHINE_H
-#define CPL_BENCH_BUSY_MACHINE_H
+#pragma once
 
 #include "campaign/stock.h"
 #include "time_cases.h"
@@ -159,5 +158,3 @@ static inline void close_machine(struct machine *m)
 	free(m->loud);
 	cpl_network_free(m->net);
 }
-
-#endif

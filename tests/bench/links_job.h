@@ -2,11 +2,8 @@
 /* What the jobs of bench-links send, by MPI and by sockets: a heavy exchange with the
  * rank half of all away, a light one with neighbours. Bytes of a message, and steps
  * that are not measured. */
-#ifndef CPL_TESTS_LINKS_JOB_H
-#define CPL_TESTS_LINKS_JOB_H
+#pragma once
 
 #define LINKS_HEAVY 262144
 #define LINKS_LIGHT 16384
 #define LINKS_BEFORE 2
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the parts of bench_mapping share. */
-#ifndef TESTS_BENCH_MAPPING_BENCH_H
-#define TESTS_BENCH_MAPPING_BENCH_H
+#pragma once
 
 #include "mapping/mapping.h"
 
@@ -58,5 +57,3 @@ bool bench_peers(const struct options *o, const struct cpl_map_request *req,
 
 /* Measured matrices and placements. */
 int bench_folder(const struct options *o);
-
-#endif

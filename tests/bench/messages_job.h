@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The job of bench_simulate and progressive_packet: messages of a list, each
  * sent once. */
-#ifndef TESTS_BENCH_MESSAGES_JOB_H
-#define TESTS_BENCH_MESSAGES_JOB_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -36,5 +35,3 @@ static inline struct cpl_signature *messages_job(int ranks,
 	sig->phase->comm = comm;
 	return sig;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* SimGrid's fluid simulation of flows that start together, or (moments_flows.c)
  * our own. */
-#ifndef TESTS_BENCH_SIMGRID_FLOWS_H
-#define TESTS_BENCH_SIMGRID_FLOWS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,6 +52,4 @@ void flows_simulate(const struct flow_problem *problem);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The job that several benchmarks place. */
-#ifndef TESTS_BENCH_STENCIL_JOB_H
-#define TESTS_BENCH_STENCIL_JOB_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -43,5 +42,3 @@ static inline struct cpl_comm *stencil(int nodes)
 	free(entry);
 	return comm;
 }
-
-#endif

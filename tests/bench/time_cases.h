@@ -4,8 +4,7 @@
  * of 2^k ranks (k from 5 on), and how a run of jobs is simulated. All have the first
  * three machines and six patterns, time_error the others, too.
  */
-#ifndef CPL_BENCH_TIME_CASES_H
-#define CPL_BENCH_TIME_CASES_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -228,5 +227,3 @@ static inline struct cpl_sim_options options_of(const struct cpl_network *net,
 		        strlen(network[k].adaptive), NULL, NULL);
 	return o;
 }
-
-#endif

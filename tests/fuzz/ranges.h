@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TESTS_FUZZ_RANGES_H
-#define TESTS_FUZZ_RANGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ static int is_long(const uint8_t *data, size_t size, size_t most)
 	}
 	return 0;
 }
-
-#endif

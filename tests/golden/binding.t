@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace bind` on nodes that are only planned: TreeMatch's worked example
 # through the command, and an 8 x 16 mesh on the machines of etc/topologies.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-etc=$here/../../etc
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 # value FILE 'PERL EXPRESSION OF $r'
 value() {

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace campaign`: what a small log comes to by hand, the same bytes every
 # time, and that it decides as `commplace place` does.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export LC_ALL=C
 cat >network.json <<-END

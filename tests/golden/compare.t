@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace compare`: rows against `commplace traffic`, marks, seeds,
 # workloads, running jobs, and figures to the byte.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-etc=$here/../../etc
+. "${0%/*}/golden.bash"
 golden=$here/compare
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
 
 # rows FILE 'PERL EXPRESSION OF $r': its value for every row, one a line
 rows() {

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace doctor`: each thing that an installation can have wrong, one at a
 # time, and what is said first.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export SLURM_CONF=$work/slurm.conf PATH=$work/bin:$PATH LC_ALL=C
 unset COMMPLACE_CONF

@@ -1,4 +1,5 @@
 # Output of the command compared with tables: TAP files *.t.
+EXTRA_DIST += tests/golden/golden.bash
 EXTRA_DIST += tests/golden/links.t tests/golden/links-collectives.t tests/golden/links-damselfly.t tests/golden/traffic.t tests/golden/links
 EXTRA_DIST += tests/golden/explain.t tests/golden/status.t tests/golden/explain tests/golden/replay.t
 EXTRA_DIST += tests/golden/site.t tests/golden/site

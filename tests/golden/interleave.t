@@ -1,11 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace interleave`: iterations from phases, and offsets that `simulate` bears out.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export LC_ALL=C
 # Two routers, one link of 1000 bytes/s; each job sends 1000 bytes in 1 s of 2.

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace place --keep-whole`: what is broken, and what it costs to break
 # less; and what becomes of the machine when a log is played so.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-etc=$here/../../etc
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 
 # place OPTION...: six nodes; n0, n4, n16 and n19 are taken, of groups of eight

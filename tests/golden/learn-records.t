@@ -1,14 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace learn --from records`: jobs of a trial whose times are planted.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export LC_ALL=C
-etc=$here/../../etc
 jobs=400
 mkdir -p site/profiles state/ended state/running hosts
 cp "$etc/networks/torus-4x4x4.json" network.json

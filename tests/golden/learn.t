@@ -1,14 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace features`, `learn` and `predict-time`, one after the other.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export LC_ALL=C
-etc=$here/../../etc
 job=(--network "$etc/networks/torus-4x4x4.json" --ranks-per-node 2
 	--signature "$etc/signatures/halo-16.json" --phase exchange)
 "$commplace" features "${job[@]}" --level packet --seeds 30 -o rows.csv

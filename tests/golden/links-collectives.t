@@ -3,11 +3,7 @@
 # Link loads of collectives on 64 groups of 16 routers, a node of 16 cores on
 # each: Jain 2016, tables 8.3 to 8.5, through the command. L1: inside groups,
 # L2: between them; used links, least and largest bytes on those.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 printf '%s\n' '{"format": "commplace-network", "version": 1, "name": "supernodes",
 	"type": "dragonfly", "groups": 64, "rows": 1, "columns": 16,

@@ -5,12 +5,7 @@
 # (figure 3.19). Of a group's 9,216 ranks all have a neighbour 110,592 ranks = 12
 # groups on, and one plane of 2,304 one in the next group of those 12. Messages
 # have 2 MiB: 18,432 and 4,608 MiB, on 2 links each to and from every group.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-networks=$here/../../etc/networks
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 printf '%s\n' '{"format": "commplace-signature", "version": 1, "name": "4d",
 	"ranks": 8847360, "phases": [{"name": "halo", "weight": 1, "pattern":

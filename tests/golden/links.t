@@ -1,12 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace traffic --links` equals the hand-written tables, link by link.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-networks=$here/../../etc/networks
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 # table NETWORK CASE: compare all links with the table, in the table's form
 table() {

@@ -1,11 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace map --compare`: LU.C.64 of Sharunov 2017 on a 4x4x4 mesh and torus.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 for wrap in true false; do
 	cat >"$work/$wrap.json" <<END

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the registries hold is what messages and --help list, and what the man
 # pages describe.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no directory"
 
 cat >net.json <<'END'

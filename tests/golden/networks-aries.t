@@ -4,11 +4,7 @@
 # it: 15 groups (number 12 is not there) of 6 chassis of 16 routers, 3 black
 # cables between each two chassis of a group per column, 24 blue ones between
 # each two groups (which routers those are on is made up).
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 awk 'function tile(g, r, c) {
 		return sprintf("c%d-0c%ds%da0l00(%d:%d:%d)", g, r, c, g, r, c)

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fat trees, graphs, the HAEC Box and imports through `commplace network`,
 # `traffic`, `place` and `map`.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-networks=$here/../../etc/networks
+. "${0%/*}/golden.bash"
 samples=$here/import
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
 
 # pattern NAME TYPE: NPB class C on 64 ranks as $work/NAME.json
 pattern() {

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace replay` on records made of what `commplace place` decides, which
 # evaluates candidates by another way.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export COMMPLACE_CONF=$work/commplace.conf LC_ALL=C
 mkdir -p profiles state/running state/ended

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Patterns of the published size, whose messages are not stored: 8,847,360 ranks
 # on 92,160 routers.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-etc=$here/../../etc
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 net=$etc/networks/cascade-960.json
 stencil=$etc/signatures/damselfly-4d-stencil.json
 many=$etc/signatures/damselfly-many-to-many.json

@@ -1,12 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `signature show --plot` and `signature predict --network`.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
+. "${0%/*}/golden.bash"
 commplace=${COMMPLACE:-${COMMPLACE_BUILD:?}/commplace}
 etc=$here/../../etc/signatures
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
 cd "$work" || bail "no folder"
 
 show() { "$commplace" signature show "$@"; }

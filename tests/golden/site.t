@@ -1,12 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace signature` and `commplace config`: what they print and write.
-here=$(cd "${0%/*}" && pwd)
+. "${0%/*}/golden.bash"
 top=$(cd "$here/../.." && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
 cd "$work" || bail "no $work"
 export LC_ALL=C
 unset COMMPLACE_CONF SLURM_CONF

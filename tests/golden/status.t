@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace status`: links and who loads them, counters, metrics; pages of
 # status and explain; names that mean harm.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cp -r "$here/explain/." "$work"
 chmod -R u+w "$work"
 cd "$work" || bail "no $work"

@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What traffic, compare and place tell of the seconds that a job communicates,
 # on a line of routers where they can be worked out by hand.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export COMMPLACE_CONF=/dev/null LC_ALL=C
 # 1 GB/s from router to router, two nodes on each.

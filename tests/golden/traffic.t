@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # `commplace traffic`: several jobs, phases, running jobs, placements; and the
 # counts of `commplace network check`.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-networks=$here/../../etc/networks
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 
 # traffic NAME OPTION...: output in NAME.json
 traffic() {

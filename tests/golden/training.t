@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Signatures of training that nobody has recorded: workloads of AICB, and what starts a
 # training, which have to agree.
-here=$(cd "${0%/*}" && pwd)
-. "$here/../tools/tap.bash"
-commplace=${COMMPLACE:-commplace}
-work=$(mktemp -d)
-on_exit 'rm -rf "$work"'
+. "${0%/*}/golden.bash"
 cd "$work" || bail "no $work"
 export LC_ALL=C
 

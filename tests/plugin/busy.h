@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Tests of the select plugin on the fake controller while other jobs run. */
-#ifndef CPL_TESTS_PLUGIN_BUSY_H
-#define CPL_TESTS_PLUGIN_BUSY_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,4 +25,3 @@ void assert_same(char *a, char *b);
 /* End a job of ours and wait for its record to move, or the oracle would still
  * count it as running. */
 void finish(job_record_t *job);
-#endif

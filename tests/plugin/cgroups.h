@@ -5,8 +5,7 @@
  * /proc/PID/cgroup says of any process. Folders that are made get the files of
  * a cpuset, and files go with their folder.
  */
-#ifndef CPL_TEST_CGROUPS_H
-#define CPL_TEST_CGROUPS_H
+#pragma once
 
 #include "launch.h"
 
@@ -24,5 +23,3 @@ extern const char *cgroups_fail;
 extern int cgroups_errno;
 /* So many more removals of folders with processes find them busy. */
 extern int cgroups_busy;
-
-#endif

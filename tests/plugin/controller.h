@@ -5,8 +5,7 @@
  * slurmctld's data as a select plugin looks at. One per process; failures of
  * the set-up end the process.
  */
-#ifndef CPL_TESTS_PLUGIN_CONTROLLER_H
-#define CPL_TESTS_PLUGIN_CONTROLLER_H
+#pragma once
 
 #include "slurm_compat_ctld.h"
 
@@ -100,5 +99,3 @@ char *controller_step(job_record_t *job, int tasks, uint32_t dist,
 
 /* "n[0-3]" of a bitmap; free() it. */
 char *controller_names(const bitstr_t *bitmap);
-
-#endif

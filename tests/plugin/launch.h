@@ -5,8 +5,7 @@
  * sends along what its commplace.conf says of the job's profile. One folder
  * holds both their commplace.conf and the profiles.
  */
-#ifndef CPL_TEST_LAUNCH_H
-#define CPL_TEST_LAUNCH_H
+#pragma once
 
 #include "slurm_compat_slurmd.h"
 #include "task_internal.h"
@@ -74,5 +73,3 @@ void free_request(launch_tasks_request_msg_t *req);
 /* cpltask_plan of a request; 0, too, where it has no tasks to plan for. */
 int plan_of(const launch_tasks_request_msg_t *req, uint32_t node,
             struct cpltask_plan *plan, struct cpl_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * What the core decides for a state of the fake controller, computed from the
  * files alone, as `commplace place` and `commplace map` do.
  */
-#ifndef CPL_TESTS_PLUGIN_ORACLE_H
-#define CPL_TESTS_PLUGIN_ORACLE_H
+#pragma once
 
 #include "controller.h"
 
@@ -30,5 +29,3 @@ char *oracle_ranks(const struct oracle *ask);
 /* Wait until the record of a job is in running/ (or ended/). False: it does
  * not come. */
 bool oracle_record(uint32_t job, bool ended);
-
-#endif

@@ -4,8 +4,7 @@
  * functions that select plugins find there, and calls into libslurmfull. The
  * only place of the tests on it that asks for the series.
  */
-#ifndef CPL_TESTS_PLUGIN_SLURMCTLD_H
-#define CPL_TESTS_PLUGIN_SLURMCTLD_H
+#pragma once
 
 #include "slurm_compat_ctld.h"
 
@@ -54,5 +53,3 @@ void slurmctld_counted(int node, uint16_t *cpus, uint64_t *memory);
 slurm_step_layout_t *slurmctld_layout(job_record_t *job, int tasks,
                                       uint32_t dist);
 int slurmctld_step_start(step_record_t *step);
-
-#endif

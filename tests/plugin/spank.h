@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spank_commplace.so as built, in a program that stands in for Slurm's and
  * defines what the plugin calls. Its state is process-wide: open, close. */
-#ifndef CPL_TESTS_SPANK_H
-#define CPL_TESTS_SPANK_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,5 +36,3 @@ static inline spank_f *spank_entry(void *handle, const char *name)
 		fail_msg("%s is missing", symbol);
 	return entry;
 }
-
-#endif

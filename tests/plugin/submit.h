@@ -4,8 +4,7 @@
  * descriptions against files in a folder of its own. Slurm's log functions are
  * replaced to read what the plugin logs.
  */
-#ifndef CPL_TESTS_PLUGIN_SUBMIT_H
-#define CPL_TESTS_PLUGIN_SUBMIT_H
+#pragma once
 
 #include "slurm_compat_ctld.h"
 
@@ -58,5 +57,3 @@ void done(struct job *j);
 bool has(char **array, uint32_t n, const char *entry);
 /* rc of a job of 4 tasks with this env. */
 int rc_of(const char *env);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A program with a known traffic: `calls CASE...`, expected/CASE says what. */
-#ifndef CPL_TEST_RECORD_CALLS_H
-#define CPL_TEST_RECORD_CALLS_H
+#pragma once
 
 #include <mpi.h>
 
@@ -19,5 +18,3 @@ struct calls {
 extern const struct calls collective_calls[];
 
 void wait_for(MPI_Request *request);
-
-#endif

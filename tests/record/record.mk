@@ -85,5 +85,6 @@ endif
 EXTRA_DIST += tests/record/nccl_job.c tests/record/nccl.t tests/record/matrix.bash
 check_PROGRAMS += tests/record/nccl_job
 tests_record_nccl_job_SOURCES = tests/record/nccl_job.c src/record/nccl_api.h
+tests_record_nccl_job_LDADD =
 tests_record_nccl_job_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src
 tests_record_nccl_job_CFLAGS = $(AM_CFLAGS) -pthread

@@ -7,8 +7,7 @@
  *   COUNTED       opens of which files are counted; default: all
  *   OWN_RENAME    what comes first: an errno to fail with, or 0
  */
-#ifndef CPL_TESTS_OWN_FILES_H
-#define CPL_TESTS_OWN_FILES_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +52,4 @@ int rename(const char *from, const char *to)
 	errno = failure;
 	return -1;
 }
-#endif
-
 #endif

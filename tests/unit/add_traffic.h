@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One job's traffic on top of what a load holds, for tests (after cmocka.h). */
-#ifndef ADD_TRAFFIC_H
-#define ADD_TRAFFIC_H
+#pragma once
 
 #include <string.h>
 
@@ -51,5 +50,3 @@ static inline void add_traffic(const struct cpl_network *net,
 
 	add_each(net, &job, 1, 1, &routing, load, sums);
 }
-
-#endif

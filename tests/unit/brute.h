@@ -4,8 +4,7 @@
  * comparison only. Of the network only its sizes are used, and its link arrays
  * to name the links.
  */
-#ifndef TESTS_UNIT_BRUTE_H
-#define TESTS_UNIT_BRUTE_H
+#pragma once
 
 #include "network/network.h"
 
@@ -15,5 +14,3 @@
  */
 int brute_add(const struct cpl_network *net, int from, int to, double bytes,
               double *load);
-
-#endif

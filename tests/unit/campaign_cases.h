@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Logs, maps and campaigns of the tests. */
-#ifndef TESTS_UNIT_CAMPAIGN_CASES_H
-#define TESTS_UNIT_CAMPAIGN_CASES_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,5 +141,3 @@ static inline char *many_jobs(void)
 		        50 + i * 7919 % 400 * 2, i % 3);
 	return text;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Communication matrices as text, for tests. Include it after cmocka.h. */
-#ifndef CPL_TESTS_COMM_TEXT_H
-#define CPL_TESTS_COMM_TEXT_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,5 +33,3 @@ static inline void assert_comm(const struct cpl_comm *comm, const char *want)
 	assert_int_equal(comm->row[comm->ranks], comm->n_entries);
 	free(text);
 }
-
-#endif

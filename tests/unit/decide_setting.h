@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is decided in the tests of decisions: machines, and a job on one. */
-#ifndef TESTS_UNIT_DECIDE_SETTING_H
-#define TESTS_UNIT_DECIDE_SETTING_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,5 +173,3 @@ static inline void worth(const struct setting *s, const struct cpl_decision *d,
 	                           s->req.wish.others_weight * c->harm;
 	out[1] = c->times.seconds;
 }
-
-#endif

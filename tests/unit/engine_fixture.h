@@ -4,21 +4,14 @@
  * profiles, an engine on them, and jobs that are decided on and begin. A program
  * is of one subject.
  */
-#ifndef CPL_TESTS_ENGINE_FIXTURE_H
-#define CPL_TESTS_ENGINE_FIXTURE_H
+#pragma once
 
 #include "commplace-config.h"
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/file.h"
 #include "base/hostlist.h"
@@ -243,5 +236,3 @@ static inline bool has_layout(int64_t id)
 	job = engine_running_find(&engine->ledger, id);
 	return job && job->has_layout;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a signature's first phase sends, entry by entry. */
-#ifndef TESTS_UNIT_ENTRIES_H
-#define TESTS_UNIT_ENTRIES_H
+#pragma once
 
 #include "number.h"
 #include "signature/signature.h"
@@ -31,5 +30,3 @@ static void check_entries(struct cpl_signature *sig, int ranks,
 		}
 	cpl_signature_free(sig);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef TESTS_UNIT_EVEN_TREE_H
-#define TESTS_UNIT_EVEN_TREE_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,5 +28,3 @@ static inline struct cpl_tree even_tree(int n_levels, const int *arity)
 	}
 	return tree;
 }
-
-#endif

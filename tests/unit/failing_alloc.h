@@ -3,8 +3,7 @@
  * No memory: allocations that fail when told to. The linker puts these in front
  * of those of all that is linked in (unit.mk: failing_alloc).
  */
-#ifndef TESTS_UNIT_FAILING_ALLOC_H
-#define TESTS_UNIT_FAILING_ALLOC_H
+#pragma once
 
 #include <stddef.h>
 
@@ -56,5 +55,3 @@ char *__wrap_strndup(const char *text, size_t n)
 {
 	return fails() ? NULL : __real_strndup(text, n);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * being the first that are free; hosts that it refuses without having said so
  * before.
  */
-#ifndef CPL_TESTS_FAKE_SCHEDULER_H
-#define CPL_TESTS_FAKE_SCHEDULER_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,5 +144,3 @@ static inline void fake_begin(struct cpl_engine *engine, int64_t id,
 
 	cpl_engine_start(engine, &got, notice);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What any routing keeps: all bytes leave, arrive and get lost nowhere. */
-#ifndef TESTS_UNIT_FLOW_H
-#define TESTS_UNIT_FLOW_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,5 +57,3 @@ static inline void flow_check(const struct cpl_network *net,
 	free(load);
 	free(gain);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files of a test in a folder of its own, included after the test's own
  * static char dir[], its name. */
-#ifndef CPL_TESTS_IN_DIR_H
-#define CPL_TESTS_IN_DIR_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -26,5 +25,3 @@ static void put(const char *name, const char *text)
 	                                       0644, NULL),
 	                 0);
 }
-
-#endif

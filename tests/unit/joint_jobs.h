@@ -3,8 +3,7 @@
  * Jobs whose rank order matters as much as their nodes, on random free nodes:
  * 72 draws, of six patterns twelve each. For bench_joint and test_joint.
  */
-#ifndef TESTS_UNIT_JOINT_JOBS_H
-#define TESTS_UNIT_JOINT_JOBS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -92,5 +91,3 @@ static inline void joint_free(const struct cpl_network *net, int n,
 		is_free[i] = 1;
 	}
 }
-
-#endif

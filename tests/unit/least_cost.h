@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Exhaustive search, to compare binders with. */
-#ifndef TESTS_UNIT_LEAST_COST_H
-#define TESTS_UNIT_LEAST_COST_H
+#pragma once
 
 #include "graph/tree.h"
 
@@ -31,5 +30,3 @@ static inline double least_cost(const struct cpl_tree *tree,
 	}
 	return least;
 }
-
-#endif

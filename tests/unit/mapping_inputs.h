@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Networks and patterns for the tests of mappers. */
-#ifndef TESTS_UNIT_MAPPING_INPUTS_H
-#define TESTS_UNIT_MAPPING_INPUTS_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,5 +122,3 @@ static inline struct cpl_comm *random_comm(int ranks, int per_rank,
 	free(entry);
 	return comm;
 }
-
-#endif

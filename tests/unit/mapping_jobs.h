@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Requests for the tests of mappers. */
-#ifndef TESTS_UNIT_MAPPING_JOBS_H
-#define TESTS_UNIT_MAPPING_JOBS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -111,5 +110,3 @@ static inline void check_counts(const struct job *job, const int *rank_host)
 	                    (size_t)job->req.n_hosts * sizeof(*count));
 	free(count);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A network of a test; one that cannot be read ends it. */
-#ifndef TESTS_UNIT_NETWORK_TEXT_H
-#define TESTS_UNIT_NETWORK_TEXT_H
+#pragma once
 
 #include <string.h>
 
@@ -17,5 +16,3 @@ static inline struct cpl_network *parse_network(const char *text)
 		fail_msg("%s: %s", text, err.text);
 	return net;
 }
-
-#endif

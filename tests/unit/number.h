@@ -2,8 +2,7 @@
 /*
  * cmocka compares floats only; this compares doubles, |got - want| <= within.
  */
-#ifndef TESTS_UNIT_NUMBER_H
-#define TESTS_UNIT_NUMBER_H
+#pragma once
 
 #define assert_number(got, want, within)                                       \
 	do {                                                                   \
@@ -12,5 +11,3 @@
 		if (!(got_ >= want_ - (within) && got_ <= want_ + (within)))   \
 			fail_msg("%s is %.17g, not %.17g", #got, got_, want_); \
 	} while (0)
-
-#endif

@@ -3,14 +3,9 @@
 #include "otf2_sample.h"
 
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 static char dir[] = "/tmp/commplace-otf2-XXXXXX";
 static uint64_t n_events[RANKS];

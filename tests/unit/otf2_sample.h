@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Archives of four ranks, written with libotf2 as Score-P writes them, in a
  * folder of the test's own. */
-#ifndef OTF2_SAMPLE_H
-#define OTF2_SAMPLE_H
+#pragma once
 
 #include <otf2/otf2.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ void sample_end(OTF2_Archive *archive, OTF2_EvtWriter *writer, int rank);
  */
 void sample_close(OTF2_Archive *archive, uint64_t ticks, uint64_t offset,
                   bool mpi, const char *const *regions);
-
-#endif

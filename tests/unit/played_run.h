@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Runs whose calls are known, through the recorder's own code into a file of events
  * in memory. */
-#ifndef TESTS_UNIT_PLAYED_RUN_H
-#define TESTS_UNIT_PLAYED_RUN_H
+#pragma once
 
 #include "record/section.h"
 
@@ -218,5 +217,3 @@ static inline struct bytes make_file_of(const char *program, int steps,
 	}
 	return file;
 }
-
-#endif

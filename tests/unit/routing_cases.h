@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Random networks and traffic to try routings on. */
-#ifndef TESTS_UNIT_ROUTING_CASES_H
-#define TESTS_UNIT_ROUTING_CASES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -370,5 +369,3 @@ static inline struct cpl_flows everybody(int n)
 	pairs.row[n] = m;
 	return pairs;
 }
-
-#endif

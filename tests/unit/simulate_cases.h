@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Networks, signatures and runs of the simulator's tests. */
-#ifndef TESTS_UNIT_SIMULATE_CASES_H
-#define TESTS_UNIT_SIMULATE_CASES_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -221,5 +220,3 @@ static inline void compare_with_model(const struct sim_case *c,
 	cpl_signature_free(sig);
 	cpl_network_free(net);
 }
-
-#endif

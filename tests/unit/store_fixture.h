@@ -4,21 +4,14 @@
  * profiles, and questions. Files whose paths OWN_OPEN takes hang while hang is
  * set.
  */
-#ifndef CPL_TESTS_STORE_FIXTURE_H
-#define CPL_TESTS_STORE_FIXTURE_H
+#pragma once
 
 #include "commplace-config.h"
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/file.h"
 #include "signature/signature.h"
@@ -120,5 +113,3 @@ static inline void expect(const char *name, int ranks, enum cpl_found found,
 		fail_msg("%s: %d, %s", name, a.found, a.err.text);
 	cpl_profile_drop(a.profile);
 }
-
-#endif

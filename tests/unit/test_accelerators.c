@@ -4,15 +4,9 @@
  * by hand on two domains of two nodes of two accelerators; and that searches and
  * seconds, which take hosts as a whole, agree where ranks are alike.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <math.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "mapping/mappers.h"
 #include "mapping/quick.h"

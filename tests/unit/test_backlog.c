@@ -3,12 +3,7 @@
  * Routings whose packets choose by queues: nothing is lost on the way, ways are
  * shortest ones where they are to be, and full links are left to others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "number.h"
 #include "routing/backlog.h"

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "add_traffic.h"
+#include "unit.h"
+
 #include "traffic/moves.h"
 #include "base/random.h"
-#include "mapping/mappers.h"
 #include "mapping/best/best.h"
-#include "mapping_inputs.h"
+#include "mapping_jobs.h"
 
-#define MAX_RANKS 512
 #define WORK 20000
 
 /* Links of different widths, two between two groups. */
@@ -58,47 +49,16 @@ static struct cpl_comm *stencil(int x, int y, int z, uint64_t seed)
 	return build(x * y * z, entry, n);
 }
 
-struct job {
-	int host[MAX_RANKS], slots[MAX_RANKS];
-	struct cpl_comm *graph;
-	struct cpl_map_request req;
-};
-
-static void set_up(struct job *job, const struct cpl_network *net,
-                   const struct cpl_comm *comm, int n_hosts, int slots)
+/* With so many slots each, for the busiest link. */
+static void set_up_slots(struct job *job, struct cpl_network *net,
+                         struct cpl_comm *comm, int n_hosts, int slots)
 {
-	struct cpl_error err = {""};
-
-	for (int i = 0; i < n_hosts; i++) {
-		job->host[i] = i;
+	set_up(job, net, comm, n_hosts);
+	for (int i = 0; i < n_hosts; i++)
 		job->slots[i] = slots;
-	}
-	job->graph = cpl_comm_symmetric(comm, &err);
-	assert_non_null(job->graph);
-	job->req = (struct cpl_map_request){
-	        .net = net,
-	        .routing = cpl_routing_find(net, NULL, &err),
-	        .comm = comm,
-	        .graph = job->graph,
-	        .n_hosts = n_hosts,
-	        .host = job->host,
-	        .slots = job->slots,
-	        .objective = CPL_OBJECTIVE_MAX,
-	        .seed = 1,
-	        .work = WORK,
-	};
-}
-
-static void check_counts(const struct job *job, const int *rank_host)
-{
-	int count[MAX_RANKS] = {0};
-
-	for (int r = 0; r < job->req.comm->ranks; r++) {
-		assert_in_range(rank_host[r], 0, job->req.n_hosts - 1);
-		count[rank_host[r]]++;
-	}
-	assert_memory_equal(count, job->slots,
-	                    (size_t)job->req.n_hosts * sizeof(int));
+	job->req.objective = CPL_OBJECTIVE_MAX;
+	job->req.seed = 1;
+	job->req.work = WORK;
 }
 
 static void close_to(double a, double b)
@@ -108,7 +68,7 @@ static void close_to(double a, double b)
 }
 
 /* Random swaps: cost and loads by increments are those from scratch. */
-static void check_increments(const struct cpl_network *net, int slots,
+static void check_increments(struct cpl_network *net, int slots,
                              const char *routing)
 {
 	int n_hosts = net->n_nodes, ranks = n_hosts * slots;
@@ -122,7 +82,7 @@ static void check_increments(const struct cpl_network *net, int slots,
 	struct cpl_swaps swaps;
 	double cost;
 
-	set_up(&job, net, comm, n_hosts, slots);
+	set_up_slots(&job, net, comm, n_hosts, slots);
 	job.req.routing = cpl_routing_find(net, routing, &err);
 	assert_non_null(job.req.routing);
 	for (int r = 0; r < ranks; r++)
@@ -473,16 +433,14 @@ static void test_exact(void **state)
 		struct cpl_error err = {""};
 		struct job job;
 
-		set_up(&job, net, comm, net->n_nodes, 1);
+		set_up_slots(&job, net, comm, net->n_nodes, 1);
 		assert_int_equal(
 		        cpl_map(&cpl_mapper_best, &job.req, &result, &err), 0);
 		check_counts(&job, result.rank_host);
 		assert_true(result.sums_after.max_dilation == 1);
 		close_to(result.sums_after.hop_bytes, bytes_of(comm));
 		cpl_map_result_free(&result);
-		cpl_comm_free(job.graph);
-		cpl_comm_free(comm);
-		cpl_network_free(net);
+		tear_down(&job);
 	}
 }
 
@@ -496,16 +454,14 @@ static void test_exact_tiles(void **state)
 	struct job job;
 
 	(void)state;
-	set_up(&job, net, comm, 64, 8);
+	set_up_slots(&job, net, comm, 64, 8);
 	assert_int_equal(cpl_map(&cpl_mapper_best, &job.req, &result, &err), 0);
 	check_counts(&job, result.rank_host);
 	assert_true(result.sums_after.max_dilation == 1);
 	/* 24 of a tile's 48 messages leave it. */
 	close_to(result.sums_after.hop_bytes, bytes_of(comm) / 2);
 	cpl_map_result_free(&result);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 static bool at_once(void *arg)
@@ -527,7 +483,7 @@ static void test_any(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 24; i++) {
-		const struct cpl_network *n = net[i % 2];
+		struct cpl_network *n = net[i % 2];
 		int n_hosts = 1 + (int)cpl_random_below(i, 1, 0, 32);
 		struct cpl_map_result a, b;
 		struct cpl_error err = {""};
@@ -546,7 +502,7 @@ static void test_any(void **state)
 		slots[0]++;
 		ranks++;
 		comm = random_comm(ranks, (int)(i % 4), i);
-		set_up(&job, n, comm, n_hosts, 1);
+		set_up_slots(&job, n, comm, n_hosts, 1);
 		memcpy(job.slots, slots, sizeof(slots));
 		memcpy(job.host, host, sizeof(host));
 		job.req.objective = (enum cpl_objective)(i % 3);
@@ -586,7 +542,7 @@ static void test_links(void **state)
 	struct job job;
 
 	(void)state;
-	set_up(&job, net, comm, 64, 1);
+	set_up_slots(&job, net, comm, 64, 1);
 	job.req.work = 10 * WORK;
 	assert_int_equal(
 	        cpl_map(&cpl_mapper_greedyallc, &job.req, &greedy, &err), 0);
@@ -595,9 +551,7 @@ static void test_links(void **state)
 	            0.95 * greedy.after.max_congestion);
 	cpl_map_result_free(&greedy);
 	cpl_map_result_free(&best);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 /* 4 hosts a switch, 4 switches a group, 8 groups. */
@@ -631,11 +585,9 @@ static void test_hops_of_tree(void **state)
 		struct job job;
 
 		print_message("row %zu\n", i);
-		set_up(&job, row[i].net, comm, row[i].hosts, 1);
+		set_up_slots(&job, row[i].net, comm, row[i].hosts, 1);
 		assert_int_equal(cpl_map_hops_of_tree(&job.req), row[i].is);
-		cpl_comm_free(job.graph);
-		cpl_comm_free(comm);
-		cpl_network_free(row[i].net);
+		tear_down(&job);
 	}
 }
 
@@ -679,7 +631,7 @@ static void test_planted_levels(void **state)
 			}
 		}
 		comm = build(128, entry, n);
-		set_up(&job, net, comm, row[i].hosts, row[i].slots);
+		set_up_slots(&job, net, comm, row[i].hosts, row[i].slots);
 		job.req.objective = CPL_OBJECTIVE_HOP_BYTES;
 		job.req.seconds = row[i].seconds;
 		job.req.work = WORK;

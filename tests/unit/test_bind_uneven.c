@@ -3,13 +3,7 @@
  * Binding on trees that are not uniform (hybrid cores, cores that are offline
  * or not allowed) against exhaustive search, and the limited search.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 #include <hwloc/cpukinds.h>
 
 #include "base/random.h"

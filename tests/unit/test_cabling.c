@@ -2,14 +2,8 @@
 /* Cables that are not where the network file has them, of flows that are known.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "failing_alloc.h"
 #include "measured/cabling.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of a campaign's policies, kinds of jobs, and what is kept of them. */
 #include "commplace-config.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "campaign/campaign_internal.h"
 #include "campaign_cases.h"

@@ -4,12 +4,9 @@
  * fails once. failing_alloc.h has the allocators.
  */
 #include "commplace-config.h"
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "campaign/summary.h"
 #include "campaign_cases.h"

@@ -2,11 +2,8 @@
 /* What campaigns are made of: running jobs, and what results come to. */
 #include "commplace-config.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "campaign/campaign_internal.h"
 #include "campaign/running.h"

@@ -4,14 +4,7 @@
  * cores (Jain 2016, 8.2.1, tables 8.3 to 8.5): links used, least and largest
  * bytes on those, inside groups ("L1") and between them ("L2").
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "network/dragonfly/dragonfly.h"
 #include "number.h"

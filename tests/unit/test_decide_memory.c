@@ -3,15 +3,10 @@
  * No memory: every allocation of a decision and of a mapping fails once.
  * failing_alloc.h has the allocators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/team.h"
 #include "mapping/mappers.h"

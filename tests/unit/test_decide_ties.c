@@ -5,14 +5,8 @@
  * is best by the next figure. Machines are busy, so that many are equals.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/random.h"
 #include "mapping/quick.h"

@@ -3,18 +3,12 @@
  * that is gone, hangs or says what it should not
  * (tests/tools/odd_commplaced.c). */
 #include "commplace-config.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "door/client.h"
 

@@ -3,14 +3,7 @@
  * Static and minimal routings against enumeration by other code, on random
  * dragonflies of all wirings and random tori and meshes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "network/dragonfly/dragonfly.h"
 #include "brute.h"

@@ -4,14 +4,7 @@
  * that tell nothing: recognised, with the same loads as the graph of the same
  * cables. And what is a doubt, what is none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "network/reader/reader.h"
 #include "network/type.h"

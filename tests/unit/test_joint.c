@@ -2,14 +2,8 @@
 /* Node sets judged with their rank order: joint_jobs.h's 72 draws, budgets that
  * run out, and what a decision says of its order. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "campaign/jobs.h"
 #include "graph/partition.h"

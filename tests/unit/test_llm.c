@@ -2,13 +2,7 @@
 /* The pattern llm, with bytes that were computed by hand. A model of 1 layer, 2 hidden
  * and a sequence of 2 has activations of 2 x 2 x 2 = 8 bytes and 12 x 4 + 13 x 2 = 74
  * parameters, and 2 x 2 of positions: gradients of 156 bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "signature/signature.h"
 

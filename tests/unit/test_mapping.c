@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/random.h"
-#include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
-#include "mapping_inputs.h"
+#include "mapping_jobs.h"
 #include "number.h"
 
-#define MAX_RANKS 1024
-
-/* Request for all hosts 0 .. n_hosts - 1 with one slot each. */
-struct job {
-	int host[MAX_RANKS], slots[MAX_RANKS];
-	struct cpl_comm *graph;
-	struct cpl_map_request req;
-};
-
-static void set_up(struct job *job, const struct cpl_network *net,
-                   const struct cpl_comm *comm, int n_hosts)
-{
-	struct cpl_error err = {""};
-
-	for (int i = 0; i < n_hosts; i++) {
-		job->host[i] = i;
-		job->slots[i] = 1;
-	}
-	job->graph = cpl_comm_symmetric(comm, &err);
-	job->req = (struct cpl_map_request){
-	        .net = net,
-	        .routing = cpl_routing_find(net, NULL, &err),
-	        .comm = comm,
-	        .graph = job->graph,
-	        .n_hosts = n_hosts,
-	        .host = job->host,
-	        .slots = job->slots,
-	        .objective = CPL_OBJECTIVE_HOP_BYTES,
-	        .work = 2000,
-	};
-}
-
-static double hop_bytes(const struct job *job, const int *rank_host)
+static double hops_by_hand(const struct job *job, const int *rank_host)
 {
 	const struct cpl_map_request *r = &job->req;
 	double sum = 0;
@@ -85,15 +45,13 @@ static void test_greedyallc_lu_c_64_on_the_mesh(void **state)
 	set_up(&job, net, comm, 64);
 	assert_int_equal(
 	        cpl_mapper_map(&cpl_mapper_linear, &job.req, order, &err), 0);
-	assert_true(hop_bytes(&job, order) == 17459118);
+	assert_true(hops_by_hand(&job, order) == 17459118);
 	assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc, &job.req,
 	                                rank_host, &err),
 	                 0);
 	assert_memory_equal(rank_host, expect, sizeof(expect));
-	assert_true(hop_bytes(&job, rank_host) == 10992778);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	assert_true(hops_by_hand(&job, rank_host) == 10992778);
+	tear_down(&job);
 }
 
 /* The same thesis, other sizes: total hops * messages on the mesh, and the
@@ -122,23 +80,9 @@ static void test_greedyallc_hop_totals(void **state)
 		assert_int_equal(cpl_mapper_map(&cpl_mapper_greedyallc,
 		                                &job.req, rank_host, &err),
 		                 0);
-		assert_true(hop_bytes(&job, rank_host) == table[i].total);
-		cpl_comm_free(job.graph);
-		cpl_comm_free(comm);
-		cpl_network_free(net);
+		assert_true(hops_by_hand(&job, rank_host) == table[i].total);
+		tear_down(&job);
 	}
-}
-
-static void check_counts(const struct job *job, const int *rank_host)
-{
-	int count[MAX_RANKS] = {0};
-
-	for (int r = 0; r < job->req.comm->ranks; r++) {
-		assert_in_range(rank_host[r], 0, job->req.n_hosts - 1);
-		count[rank_host[r]]++;
-	}
-	assert_memory_equal(count, job->slots,
-	                    (size_t)job->req.n_hosts * sizeof(*count));
 }
 
 /* Uneven slots, hosts in any order, hosts that share routers. */
@@ -220,16 +164,14 @@ static void test_slots_are_kept_and_never_worse(void **state)
 			                         r.sums_after.hop_bytes,
 			                         &r.before,
 			                         r.sums_before.hop_bytes));
-			assert_float_equal(hop_bytes(&job, r.rank_host),
+			assert_float_equal(hops_by_hand(&job, r.rank_host),
 			                   r.sums_after.hop_bytes, 1e-6);
 			n_better += !r.kept_default;
 			cpl_map_result_free(&r);
 		}
 		cpl_map_result_free(&by_switch);
 		cpl_load_free(&background);
-		cpl_comm_free(job.graph);
-		cpl_comm_free(comm);
-		cpl_network_free(net);
+		tear_down(&job);
 	}
 	assert_true(n_better > 15);
 }
@@ -258,9 +200,7 @@ static void test_pairs_go_to_one_host(void **state)
 	assert_true(r.after.max_congestion == 0);
 	assert_true(r.sums_before.hop_bytes > 0);
 	cpl_map_result_free(&r);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 /* All-to-all of equal bytes: nothing can be better than the default order. */
@@ -286,9 +226,7 @@ static void test_ties_keep_the_default_order(void **state)
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(r.rank_host[i], i);
 	cpl_map_result_free(&r);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 static void test_refinement_lowers_hop_bytes(void **state)
@@ -305,13 +243,11 @@ static void test_refinement_lowers_hop_bytes(void **state)
 		for (int i = 0; i < 32; i++)
 			job.slots[i] = 2;
 		cpl_mapper_map(&cpl_mapper_linear, &job.req, rank_host, &err);
-		before = hop_bytes(&job, rank_host);
+		before = hops_by_hand(&job, rank_host);
 		assert_int_equal(cpl_map_refine(&job.req, rank_host, &err), 0);
 		check_counts(&job, rank_host);
-		assert_true(hop_bytes(&job, rank_host) < 0.8 * before);
-		cpl_comm_free(job.graph);
-		cpl_comm_free(comm);
-		cpl_network_free(net);
+		assert_true(hops_by_hand(&job, rank_host) < 0.8 * before);
+		tear_down(&job);
 	}
 }
 
@@ -376,9 +312,7 @@ static void test_budget(void **state)
 		        &r.after, r.sums_after.hop_bytes));
 		cpl_map_result_free(&r);
 	}
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 /* A ring on hosts that two switches give in turns, and no time to search: what is
@@ -412,9 +346,7 @@ static void test_sorted_by_switch(void **state)
 	for (int i = 0; i < 16; i++)
 		assert_int_equal(job.host[r.rank_host[i]], i);
 	cpl_map_result_free(&r);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 static void test_refused(void **state)
@@ -445,9 +377,7 @@ static void test_refused(void **state)
 	assert_ptr_equal(cpl_mapper_find("Default", &err), &cpl_mapper_linear);
 	assert_ptr_equal(cpl_mapper_find("GreedyALLC", &err),
 	                 &cpl_mapper_greedyallc);
-	cpl_comm_free(job.graph);
-	cpl_comm_free(comm);
-	cpl_network_free(net);
+	tear_down(&job);
 }
 
 int main(void)

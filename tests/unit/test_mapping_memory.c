@@ -4,13 +4,7 @@
  * error or a layout, and no leak (with sanitizers). failing_alloc.h has the
  * allocators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "mapping/mapping_internal.h"
 #include "mapping_jobs.h"

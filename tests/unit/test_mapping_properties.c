@@ -2,14 +2,7 @@
 /* What holds for every mapper of the table on every type of network. */
 #include "commplace-config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/random.h"
 #include "mapping_jobs.h"

@@ -3,15 +3,7 @@
  * operation sends within a node. */
 #include "commplace-config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
 #include "record/nccl_join.h"
 

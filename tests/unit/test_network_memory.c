@@ -3,13 +3,7 @@
  * No memory: every allocation of a load and an evaluation fails once.
  * failing_alloc.h has the allocators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "base/hostlist.h"
 #include "network/network.h"

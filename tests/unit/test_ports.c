@@ -4,14 +4,7 @@
  * an enumeration of all shortest ways of random machines; and that what takes
  * hosts as a whole agrees with it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "mapping/mappers.h"
 #include "mapping/quick.h"

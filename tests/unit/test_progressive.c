@@ -6,14 +6,8 @@
  * group sends to one other.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "brute.h"
 #include "network/dragonfly/dragonfly_kinds.h"

@@ -4,12 +4,7 @@
  * needs them, and no rank passes on what it does not have. For all sizes up to
  * MAX, and all roots.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "record/collectives.h"
 

@@ -2,14 +2,8 @@
 /* Signatures for other numbers of ranks, against those made at that number. */
 #include "commplace-config.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "signature/rescale.h"
 

@@ -3,14 +3,7 @@
  * What holds for any routing: bytes are kept, and a machine that looks the
  * same after its routers are renamed has the same loads under other names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "network/type.h"
 #include "number.h"

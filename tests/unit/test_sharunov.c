@@ -4,14 +4,7 @@
  * has by message size, LU.C.64 and BT.C.64. Message sizes as in NPB 3.3:
  * exchange_1.f to exchange_6.f, copy_faces.f, x_solve.f.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "mapping_jobs.h"
 #include "signature/signature.h"

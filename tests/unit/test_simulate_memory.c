@@ -4,14 +4,7 @@
  * error or the same times, and no leak (with sanitizers). failing_alloc.h has
  * the allocators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "simulate_cases.h"
 #include "trace_text.h"

@@ -3,15 +3,10 @@
  * No memory: every allocation of the loaders and writers fails once, those of
  * the JSON library too. failing_alloc.h has the allocators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "unit.h"
 
 #include "base/file.h"
 #include "base/json.h"

@@ -2,15 +2,8 @@
 /* Where the command finds slurm.conf and commplace.conf: on hosts with files of
  * their own, on login nodes with sackd, with SLURM_CONF_SERVER alone, and on
  * nodes that have fetched theirs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

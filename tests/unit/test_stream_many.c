@@ -4,14 +4,7 @@
  * are kept: the bits of the collected pairs, and the bytes of an enumeration by
  * other code.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "network/dragonfly/dragonfly.h"
 #include "brute.h"

@@ -3,13 +3,7 @@
  * No memory: every allocation of an evaluation without a matrix, and of an
  * adaptive solve of many pairs, fails once. failing_alloc.h has the allocators.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "routing/adaptive/adaptive.h"
 #include "traffic/dilation.h"

@@ -3,14 +3,7 @@
  * Several jobs solved together: bytes and bandwidth are kept, nothing depends
  * on threads, and adaptive jobs see the others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "number.h"
 #include "routing_cases.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tree of a node, as tests of binding name it. */
-#ifndef TESTS_UNIT_TOPOLOGY_OF_H
-#define TESTS_UNIT_TOPOLOGY_OF_H
+#pragma once
 
 #include "binding/binding.h"
 
@@ -15,5 +14,3 @@ static inline hwloc_topology_t topology_of(const char *text)
 		fail_msg("%s", err.text);
 	return topology;
 }
-
-#endif

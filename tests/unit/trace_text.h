@@ -6,8 +6,7 @@
  * all ranks are on ("@2": that a second time), "+0.5" for seconds of computing before the next call, and
  * "6/2[ ... ]" for a loop of 6 rounds in 2 entries.
  */
-#ifndef TESTS_UNIT_TRACE_TEXT_H
-#define TESTS_UNIT_TRACE_TEXT_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,5 +180,3 @@ static inline struct cpl_run_events *parse_trace(const char *text)
 	free(copy);
 	return e;
 }
-
-#endif

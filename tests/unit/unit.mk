@@ -1,246 +1,158 @@
 # One cmocka program per concern. TAP on stdout: run with
 # CMOCKA_MESSAGE_OUTPUT=TAP.
-unit_cflags = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+# Programs that say nothing else are compiled with AM_CFLAGS, so that what several of
+# them have is compiled once, and linked with this.
 unit_ldadd = libcore.la $(CMOCKA_LIBS)
+LDADD = $(unit_ldadd)
 unit_tests =
+EXTRA_DIST += tests/unit/unit.h
 
 unit_tests += tests/unit/test_base
 tests_unit_test_base_SOURCES = tests/unit/test_base.c tests/unit/number.h
-tests_unit_test_base_CFLAGS = $(unit_cflags)
-tests_unit_test_base_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_benefit
 tests_unit_test_benefit_SOURCES = tests/unit/test_benefit.c
-tests_unit_test_benefit_CFLAGS = $(unit_cflags)
-tests_unit_test_benefit_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_debuginfo
 tests_unit_test_debuginfo_SOURCES = tests/unit/test_debuginfo.c
 tests_unit_test_debuginfo_CPPFLAGS = $(AM_CPPFLAGS) -DCPL_TEST_LAYOUT='"$(abs_top_builddir)/commplace-layout"'
-tests_unit_test_debuginfo_CFLAGS = $(unit_cflags)
-tests_unit_test_debuginfo_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_hostlist
 tests_unit_test_hostlist_SOURCES = tests/unit/test_hostlist.c
-tests_unit_test_hostlist_CFLAGS = $(unit_cflags)
-tests_unit_test_hostlist_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_json
 tests_unit_test_json_SOURCES = tests/unit/test_json.c
-tests_unit_test_json_CFLAGS = $(unit_cflags)
-tests_unit_test_json_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_rescale
 tests_unit_test_rescale_SOURCES = tests/unit/test_rescale.c
-tests_unit_test_rescale_CFLAGS = $(unit_cflags)
-tests_unit_test_rescale_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_install
 tests_unit_test_install_SOURCES = tests/unit/test_install.c tests/unit/in_dir.h
-tests_unit_test_install_CFLAGS = $(unit_cflags)
-tests_unit_test_install_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_signature
 tests_unit_test_signature_SOURCES = tests/unit/test_signature.c tests/unit/comm_text.h
-tests_unit_test_signature_CFLAGS = $(unit_cflags)
-tests_unit_test_signature_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_pattern
 tests_unit_test_pattern_SOURCES = tests/unit/test_pattern.c tests/unit/comm_text.h
-tests_unit_test_pattern_CFLAGS = $(unit_cflags)
-tests_unit_test_pattern_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_launch
 tests_unit_test_launch_SOURCES = tests/unit/test_launch.c
-tests_unit_test_launch_CFLAGS = $(unit_cflags)
-tests_unit_test_launch_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_reorder_plan
 tests_unit_test_reorder_plan_SOURCES = tests/unit/test_reorder_plan.c $(reorder_plan)
-tests_unit_test_reorder_plan_CFLAGS = $(unit_cflags)
-tests_unit_test_reorder_plan_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_rank_order
 tests_unit_test_rank_order_SOURCES = tests/unit/test_rank_order.c
-tests_unit_test_rank_order_CFLAGS = $(unit_cflags)
-tests_unit_test_rank_order_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_counters
 tests_unit_test_counters_SOURCES = tests/unit/test_counters.c tests/unit/in_dir.h
-tests_unit_test_counters_CFLAGS = $(unit_cflags)
-tests_unit_test_counters_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_config
 tests_unit_test_config_SOURCES = tests/unit/test_config.c
-tests_unit_test_config_CFLAGS = $(unit_cflags)
-tests_unit_test_config_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_resolve
 tests_unit_test_resolve_SOURCES = tests/unit/test_resolve.c
-tests_unit_test_resolve_CFLAGS = $(unit_cflags)
-tests_unit_test_resolve_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_campaign
 tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c tests/unit/campaign_cases.h
-tests_unit_test_campaign_CFLAGS = $(unit_cflags)
-tests_unit_test_campaign_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_campaign_bounds
 tests_unit_test_campaign_bounds_SOURCES = tests/unit/test_campaign_bounds.c tests/unit/campaign_cases.h
-tests_unit_test_campaign_bounds_CFLAGS = $(unit_cflags)
-tests_unit_test_campaign_bounds_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_campaign_log
 tests_unit_test_campaign_log_SOURCES = tests/unit/test_campaign_log.c tests/unit/campaign_cases.h
-tests_unit_test_campaign_log_CFLAGS = $(unit_cflags)
-tests_unit_test_campaign_log_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_campaign_parts
 tests_unit_test_campaign_parts_SOURCES = tests/unit/test_campaign_parts.c tests/unit/campaign_cases.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_campaign_parts_CFLAGS = $(unit_cflags)
-tests_unit_test_campaign_parts_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_campaign_kinds
 tests_unit_test_campaign_kinds_SOURCES = tests/unit/test_campaign_kinds.c tests/unit/campaign_cases.h tests/unit/number.h
-tests_unit_test_campaign_kinds_CFLAGS = $(unit_cflags)
-tests_unit_test_campaign_kinds_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_state
 tests_unit_test_state_SOURCES = tests/unit/test_state.c
-tests_unit_test_state_CFLAGS = $(unit_cflags)
-tests_unit_test_state_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_usage
 tests_unit_test_usage_SOURCES = tests/unit/test_usage.c tests/unit/in_dir.h
-tests_unit_test_usage_CFLAGS = $(unit_cflags)
-tests_unit_test_usage_LDADD = $(unit_ldadd)
 
 failing_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 	-Wl,--wrap=strdup,--wrap=strndup
 
 unit_tests += tests/unit/test_campaign_memory
 tests_unit_test_campaign_memory_SOURCES = tests/unit/test_campaign_memory.c tests/unit/campaign_cases.h tests/unit/failing_alloc.h
-tests_unit_test_campaign_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_campaign_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_campaign_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_site_memory
 tests_unit_test_site_memory_SOURCES = tests/unit/test_site_memory.c tests/unit/failing_alloc.h
-tests_unit_test_site_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_site_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_site_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_network
 tests_unit_test_network_SOURCES = tests/unit/test_network.c tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_network_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
-tests_unit_test_network_CFLAGS = $(unit_cflags)
-tests_unit_test_network_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_network_memory
 tests_unit_test_network_memory_SOURCES = tests/unit/test_network_memory.c tests/unit/failing_alloc.h
-tests_unit_test_network_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_network_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_network_memory_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_traffic
 tests_unit_test_traffic_SOURCES = tests/unit/test_traffic.c tests/unit/add_traffic.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h
 tests_unit_test_traffic_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"' -DTABLES='"$(abs_top_srcdir)/tests/golden/links"'
-tests_unit_test_traffic_CFLAGS = $(unit_cflags)
-tests_unit_test_traffic_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing
 tests_unit_test_routing_SOURCES = tests/unit/test_routing.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_routing_CFLAGS = $(unit_cflags)
-tests_unit_test_routing_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_workload
 tests_unit_test_workload_SOURCES = tests/unit/test_workload.c tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_workload_CFLAGS = $(unit_cflags)
-tests_unit_test_workload_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_enumeration
 tests_unit_test_enumeration_SOURCES = tests/unit/test_enumeration.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_enumeration_CFLAGS = $(unit_cflags)
-tests_unit_test_enumeration_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_collective_links
 tests_unit_test_collective_links_SOURCES = tests/unit/test_collective_links.c tests/unit/add_traffic.h tests/unit/number.h
-tests_unit_test_collective_links_CFLAGS = $(unit_cflags)
-tests_unit_test_collective_links_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_binding
 tests_unit_test_binding_SOURCES = tests/unit/test_binding.c tests/unit/least_cost.h \
 	tests/unit/topology_of.h
-tests_unit_test_binding_CFLAGS = $(unit_cflags)
-tests_unit_test_binding_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
 unit_tests += tests/unit/test_placement
 tests_unit_test_placement_SOURCES = tests/unit/test_placement.c tests/unit/network_text.h
-tests_unit_test_placement_CFLAGS = $(unit_cflags)
-tests_unit_test_placement_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide
 tests_unit_test_decide_SOURCES = tests/unit/test_decide.c tests/unit/add_traffic.h tests/unit/decide_setting.h
-tests_unit_test_decide_CFLAGS = $(unit_cflags)
-tests_unit_test_decide_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_objectives
 tests_unit_test_decide_objectives_SOURCES = tests/unit/test_decide_objectives.c tests/unit/decide_setting.h
-tests_unit_test_decide_objectives_CFLAGS = $(unit_cflags)
-tests_unit_test_decide_objectives_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_segments
 tests_unit_test_segments_SOURCES = tests/unit/test_segments.c
-tests_unit_test_segments_CFLAGS = $(unit_cflags)
-tests_unit_test_segments_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_bounds_wish
 tests_unit_test_bounds_wish_SOURCES = tests/unit/test_bounds_wish.c tests/unit/network_text.h
-tests_unit_test_bounds_wish_CFLAGS = $(unit_cflags)
-tests_unit_test_bounds_wish_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_bounds
 tests_unit_test_bounds_SOURCES = tests/unit/test_bounds.c tests/unit/network_text.h
-tests_unit_test_bounds_CFLAGS = $(unit_cflags)
-tests_unit_test_bounds_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_units
 tests_unit_test_decide_units_SOURCES = tests/unit/test_decide_units.c tests/unit/decide_setting.h
-tests_unit_test_decide_units_CFLAGS = $(unit_cflags)
-tests_unit_test_decide_units_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_ties
 tests_unit_test_decide_ties_SOURCES = tests/unit/test_decide_ties.c
-tests_unit_test_decide_ties_CFLAGS = $(unit_cflags)
-tests_unit_test_decide_ties_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_decide_order
 tests_unit_test_decide_order_SOURCES = tests/unit/test_decide_order.c
-tests_unit_test_decide_order_CFLAGS = $(unit_cflags)
-tests_unit_test_decide_order_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_ptram
 tests_unit_test_ptram_SOURCES = tests/unit/test_ptram.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_ptram_CFLAGS = $(unit_cflags)
-tests_unit_test_ptram_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mappers
 tests_unit_test_mappers_SOURCES = tests/unit/test_mappers.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_mappers_CFLAGS = $(unit_cflags)
-tests_unit_test_mappers_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_sharunov
 tests_unit_test_sharunov_SOURCES = tests/unit/test_sharunov.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_sharunov_CFLAGS = $(unit_cflags)
-tests_unit_test_sharunov_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_mapping
-tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h tests/unit/number.h
-tests_unit_test_mapping_CFLAGS = $(unit_cflags)
-tests_unit_test_mapping_LDADD = $(unit_ldadd)
+tests_unit_test_mapping_SOURCES = tests/unit/test_mapping.c tests/unit/mapping_jobs.h tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h tests/unit/number.h
 
 unit_tests += tests/unit/test_mapping_properties
 tests_unit_test_mapping_properties_SOURCES = tests/unit/test_mapping_properties.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_mapping_properties_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_properties_LDADD = $(unit_ldadd)
 if HAVE_SCOTCH
 tests_unit_test_mapping_properties_SOURCES += src/core/mapping/scotch.c
@@ -249,67 +161,43 @@ endif
 
 unit_tests += tests/unit/test_mapping_memory
 tests_unit_test_mapping_memory_SOURCES = tests/unit/test_mapping_memory.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/failing_alloc.h tests/unit/network_text.h
-tests_unit_test_mapping_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_mapping_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_mapping_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_groups
 tests_unit_test_groups_SOURCES = tests/unit/test_groups.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_groups_CFLAGS = $(unit_cflags)
-tests_unit_test_groups_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_tile
 tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_tile_CFLAGS = $(unit_cflags)
-tests_unit_test_tile_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_partition
 tests_unit_test_partition_SOURCES = tests/unit/test_partition.c tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_partition_CFLAGS = $(unit_cflags)
-tests_unit_test_partition_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_best
-tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h
-tests_unit_test_best_CFLAGS = $(unit_cflags)
-tests_unit_test_best_LDADD = $(unit_ldadd)
+tests_unit_test_best_SOURCES = tests/unit/test_best.c tests/unit/mapping_jobs.h tests/unit/add_traffic.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 
 unit_tests += tests/unit/test_bundles
 tests_unit_test_bundles_SOURCES = tests/unit/test_bundles.c
-tests_unit_test_bundles_CFLAGS = $(unit_cflags)
-tests_unit_test_bundles_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_best_search
 tests_unit_test_best_search_SOURCES = tests/unit/test_best_search.c
-tests_unit_test_best_search_CFLAGS = $(unit_cflags)
-tests_unit_test_best_search_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_best_starts
 tests_unit_test_best_starts_SOURCES = tests/unit/test_best_starts.c
-tests_unit_test_best_starts_CFLAGS = $(unit_cflags)
-tests_unit_test_best_starts_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_joint
 tests_unit_test_joint_SOURCES = tests/unit/test_joint.c tests/unit/joint_jobs.h
-tests_unit_test_joint_CFLAGS = $(unit_cflags)
-tests_unit_test_joint_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_decide_memory
 tests_unit_test_decide_memory_SOURCES = tests/unit/test_decide_memory.c tests/unit/failing_alloc.h
-tests_unit_test_decide_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_decide_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_decide_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_record_table
 tests_unit_test_record_table_SOURCES = tests/unit/test_record_table.c src/record/table.c src/record/table.h
 tests_unit_test_record_table_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_record_table_CFLAGS = $(unit_cflags)
-tests_unit_test_record_table_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_record_collectives
 tests_unit_test_record_collectives_SOURCES = tests/unit/test_record_collectives.c src/record/collectives.c src/record/collectives.h
 tests_unit_test_record_collectives_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_record_collectives_CFLAGS = $(unit_cflags)
-tests_unit_test_record_collectives_LDADD = $(unit_ldadd)
 
 # The recorder's own kinds, loops and files.
 played_run = tests/unit/played_run.h \
@@ -320,165 +208,107 @@ played_run = tests/unit/played_run.h \
 unit_tests += tests/unit/test_phases
 tests_unit_test_phases_SOURCES = tests/unit/test_phases.c $(played_run)
 tests_unit_test_phases_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_phases_CFLAGS = $(unit_cflags)
-tests_unit_test_phases_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_phase_steps
 tests_unit_test_phase_steps_SOURCES = tests/unit/test_phase_steps.c $(played_run)
 tests_unit_test_phase_steps_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_phase_steps_CFLAGS = $(unit_cflags)
-tests_unit_test_phase_steps_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_nccl_join
 tests_unit_test_nccl_join_SOURCES = tests/unit/test_nccl_join.c $(nccl_pure)
 tests_unit_test_nccl_join_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_nccl_join_CFLAGS = $(unit_cflags)
-tests_unit_test_nccl_join_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_record_writer
 tests_unit_test_record_writer_SOURCES = tests/unit/test_record_writer.c src/record/writer.c src/record/writer.h
 tests_unit_test_record_writer_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_record_writer_CFLAGS = $(unit_cflags)
-tests_unit_test_record_writer_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine
 tests_unit_test_engine_SOURCES = tests/unit/test_engine.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_ranks
 tests_unit_test_engine_ranks_SOURCES = tests/unit/test_engine_ranks.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_ranks_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_ranks_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_engine_reach
 tests_unit_test_engine_reach_SOURCES = tests/unit/test_engine_reach.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_reach_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_reach_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_engine_private tests/unit/test_store_rights
 tests_unit_test_engine_private_SOURCES = tests/unit/test_engine_private.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_private_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_private_LDADD = $(unit_ldadd)
 tests_unit_test_store_rights_SOURCES = tests/unit/test_store_rights.c tests/unit/in_dir.h
-tests_unit_test_store_rights_CFLAGS = $(unit_cflags)
-tests_unit_test_store_rights_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_engine_hosts
 tests_unit_test_engine_hosts_SOURCES = tests/unit/test_engine_hosts.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_hosts_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_hosts_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_segments
 tests_unit_test_engine_segments_SOURCES = tests/unit/test_engine_segments.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_segments_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_segments_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_former
 tests_unit_test_engine_former_SOURCES = tests/unit/test_engine_former.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_former_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_former_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_repair
 tests_unit_test_repair_SOURCES = tests/unit/test_repair.c tests/unit/decide_setting.h
-tests_unit_test_repair_CFLAGS = $(unit_cflags)
-tests_unit_test_repair_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_steps
 tests_unit_test_engine_steps_SOURCES = tests/unit/test_engine_steps.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_steps_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_steps_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_restore
 tests_unit_test_engine_restore_SOURCES = tests/unit/test_engine_restore.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_restore_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_restore_LDFLAGS = -Wl,--wrap=engine_live_order
-tests_unit_test_engine_restore_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_trial
 tests_unit_test_trial_SOURCES = tests/unit/test_trial.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_trial_CFLAGS = $(unit_cflags)
-tests_unit_test_trial_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_site
 tests_unit_test_engine_site_SOURCES = tests/unit/test_engine_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_site_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_site_LDADD = $(unit_ldadd)
 
 # The clock is the test's.
 unit_tests += tests/unit/test_engine_clock
 tests_unit_test_engine_clock_SOURCES = tests/unit/test_engine_clock.c tests/unit/engine_fixture.h tests/unit/fake_scheduler.h tests/unit/in_dir.h
-tests_unit_test_engine_clock_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_clock_LDADD = $(unit_ldadd)
 tests_unit_test_engine_clock_LDFLAGS = -Wl,--wrap=cpl_now
 
 unit_tests += tests/unit/test_engine_memo
 tests_unit_test_engine_memo_SOURCES = tests/unit/test_engine_memo.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_memo_CFLAGS = $(unit_cflags)
-tests_unit_test_engine_memo_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_engine_memory
 tests_unit_test_engine_memory_SOURCES = tests/unit/test_engine_memory.c tests/unit/failing_alloc.h tests/unit/fake_scheduler.h
-tests_unit_test_engine_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_engine_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_engine_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_plot
 tests_unit_test_plot_SOURCES = tests/unit/test_plot.c $(plot_sources) src/cmd/util.c
 tests_unit_test_plot_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src
-tests_unit_test_plot_CFLAGS = $(unit_cflags)
-tests_unit_test_plot_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_options
 tests_unit_test_options_SOURCES = tests/unit/test_options.c src/cmd/options.c
 tests_unit_test_options_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/cmd
-tests_unit_test_options_CFLAGS = $(unit_cflags)
-tests_unit_test_options_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_signature_rights
 tests_unit_test_signature_rights_SOURCES = tests/unit/test_signature_rights.c src/cmd/signature_rights.c
 tests_unit_test_signature_rights_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/cmd
-tests_unit_test_signature_rights_CFLAGS = $(unit_cflags)
 tests_unit_test_signature_rights_LDFLAGS = -Wl,--wrap=geteuid,--wrap=lstat,--wrap=stat,--wrap=cpl_user_begin
-tests_unit_test_signature_rights_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_slurm_search
 tests_unit_test_slurm_search_SOURCES = tests/unit/test_slurm_search.c src/cmd/slurm_search.c src/cmd/slurm_shell.c
 tests_unit_test_slurm_search_CPPFLAGS = $(commplace_CPPFLAGS)
-tests_unit_test_slurm_search_CFLAGS = $(unit_cflags)
-tests_unit_test_slurm_search_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_dragonfly_kinds
 tests_unit_test_dragonfly_kinds_SOURCES = tests/unit/test_dragonfly_kinds.c tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_dragonfly_kinds_CFLAGS = $(unit_cflags)
-tests_unit_test_dragonfly_kinds_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_dragonfly_plus
 tests_unit_test_dragonfly_plus_SOURCES = tests/unit/test_dragonfly_plus.c tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_dragonfly_plus_CFLAGS = $(unit_cflags)
-tests_unit_test_dragonfly_plus_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_export
 tests_unit_test_export_SOURCES = tests/unit/test_export.c tests/unit/entries.h tests/unit/number.h
-tests_unit_test_export_CFLAGS = $(unit_cflags)
-tests_unit_test_export_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_import_tools
 tests_unit_test_import_tools_SOURCES = tests/unit/test_import_tools.c tests/unit/entries.h tests/unit/number.h
-tests_unit_test_import_tools_CFLAGS = $(unit_cflags)
-tests_unit_test_import_tools_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_measure
 tests_unit_test_measure_SOURCES = tests/unit/test_measure.c tests/unit/number.h
-tests_unit_test_measure_CFLAGS = $(unit_cflags)
-tests_unit_test_measure_LDADD = $(unit_ldadd)
 if HAVE_OTF2
 unit_tests += tests/unit/test_otf2
 tests_unit_test_otf2_SOURCES = tests/unit/test_otf2.c tests/unit/otf2_sample.c tests/unit/otf2_sample.h $(otf2_archive) $(otf2_calls) tests/unit/number.h
 tests_unit_test_otf2_CPPFLAGS = $(tests_unit_test_otf2_calls_CPPFLAGS)
 src/cmd/tests_unit_test_otf2-otf2_rank.$(OBJEXT): src/record/calls.inc
-tests_unit_test_otf2_CFLAGS = $(unit_cflags) $(OTF2_CFLAGS)
+tests_unit_test_otf2_CFLAGS = $(AM_CFLAGS) $(OTF2_CFLAGS)
 tests_unit_test_otf2_LDADD = $(unit_ldadd) $(OTF2_LIBS)
 
 unit_tests += tests/unit/test_otf2_calls
 tests_unit_test_otf2_calls_SOURCES = tests/unit/test_otf2_calls.c tests/unit/otf2_sample.c tests/unit/otf2_sample.h $(otf2_archive) $(otf2_calls) tests/unit/number.h
 tests_unit_test_otf2_calls_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src -I$(top_srcdir)/src/cmd
-tests_unit_test_otf2_calls_CFLAGS = $(unit_cflags) $(OTF2_CFLAGS)
+tests_unit_test_otf2_calls_CFLAGS = $(AM_CFLAGS) $(OTF2_CFLAGS)
 tests_unit_test_otf2_calls_LDADD = $(unit_ldadd) $(OTF2_LIBS)
 src/cmd/tests_unit_test_otf2_calls-otf2_rank.$(OBJEXT): src/record/calls.inc
 endif
@@ -486,73 +316,47 @@ endif
 unit_tests += tests/unit/test_fattree
 tests_unit_test_fattree_SOURCES = tests/unit/test_fattree.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_fattree_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
-tests_unit_test_fattree_CFLAGS = $(unit_cflags)
-tests_unit_test_fattree_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_graph
 tests_unit_test_graph_SOURCES = tests/unit/test_graph.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_graph_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
-tests_unit_test_graph_CFLAGS = $(unit_cflags)
-tests_unit_test_graph_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_haec
 tests_unit_test_haec_SOURCES = tests/unit/test_haec.c tests/unit/add_traffic.h tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_haec_CPPFLAGS = $(AM_CPPFLAGS) -DNETWORKS='"$(abs_top_srcdir)/etc/networks"'
-tests_unit_test_haec_CFLAGS = $(unit_cflags)
-tests_unit_test_haec_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_ib_plus
 tests_unit_test_ib_plus_SOURCES = tests/unit/test_ib_plus.c tests/unit/routing_cases.h tests/unit/add_traffic.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_ib_plus_CFLAGS = $(unit_cflags)
-tests_unit_test_ib_plus_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_import_network
 tests_unit_test_import_network_SOURCES = tests/unit/test_import_network.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_import_network_CPPFLAGS = $(AM_CPPFLAGS) -DSAMPLES='"$(abs_top_srcdir)/tests/golden/import"'
-tests_unit_test_import_network_CFLAGS = $(unit_cflags)
-tests_unit_test_import_network_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 unit_tests += tests/unit/test_parallel
 tests_unit_test_parallel_SOURCES = tests/unit/test_parallel.c
-tests_unit_test_parallel_CFLAGS = $(unit_cflags)
 tests_unit_test_parallel_LDFLAGS = -Wl,--wrap=pthread_create
-tests_unit_test_parallel_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_harm
 tests_unit_test_harm_SOURCES = tests/unit/test_harm.c tests/unit/failing_alloc.h
-tests_unit_test_harm_CFLAGS = $(unit_cflags)
 tests_unit_test_harm_LDFLAGS = $(failing_alloc)
-tests_unit_test_harm_LDADD = $(unit_ldadd)
 unit_tests += tests/unit/test_moves
 tests_unit_test_moves_SOURCES = tests/unit/test_moves.c tests/unit/add_traffic.h tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_moves_CFLAGS = $(unit_cflags)
-tests_unit_test_moves_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_sampled
 tests_unit_test_sampled_SOURCES = tests/unit/test_sampled.c tests/unit/flow.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_sampled_CFLAGS = $(unit_cflags)
-tests_unit_test_sampled_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_stream
 tests_unit_test_stream_SOURCES = tests/unit/test_stream.c tests/unit/add_traffic.h
-tests_unit_test_stream_CFLAGS = $(unit_cflags)
-tests_unit_test_stream_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_many
 tests_unit_test_stream_many_SOURCES = tests/unit/test_stream_many.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_stream_many_CFLAGS = $(unit_cflags)
-tests_unit_test_stream_many_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_stream_memory
 tests_unit_test_stream_memory_SOURCES = tests/unit/test_stream_memory.c tests/unit/failing_alloc.h tests/unit/routing_cases.h tests/unit/network_text.h
-tests_unit_test_stream_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_stream_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_stream_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_routing_properties
 tests_unit_test_routing_properties_SOURCES = tests/unit/test_routing_properties.c tests/unit/add_traffic.h tests/unit/routing_cases.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_routing_properties_CFLAGS = $(unit_cflags)
-tests_unit_test_routing_properties_LDADD = $(unit_ldadd) $(JANSSON_LIBS)
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests)
@@ -563,119 +367,76 @@ unit_tests += tests/unit/test_binders
 tests_unit_test_binders_SOURCES = tests/unit/test_binders.c tests/unit/even_tree.h tests/unit/least_cost.h \
 	tests/unit/topology_of.h
 tests_unit_test_binders_CPPFLAGS = $(AM_CPPFLAGS) -DTOPOLOGIES='"$(abs_top_srcdir)/etc/topologies"'
-tests_unit_test_binders_CFLAGS = $(unit_cflags)
-tests_unit_test_binders_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_gpus
 tests_unit_test_gpus_SOURCES = tests/unit/test_gpus.c tests/unit/topology_of.h
 tests_unit_test_gpus_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DNODES='"$(abs_top_srcdir)/tests/nodes"' \
 	-DNODE_XML='"$(abs_top_srcdir)/tests/tools/node-xml.awk"'
-tests_unit_test_gpus_CFLAGS = $(unit_cflags)
-tests_unit_test_gpus_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
 unit_tests += tests/unit/test_bind_uneven
 tests_unit_test_bind_uneven_SOURCES = tests/unit/test_bind_uneven.c \
 	tests/unit/least_cost.h tests/unit/topology_of.h
-tests_unit_test_bind_uneven_CFLAGS = $(unit_cflags)
-tests_unit_test_bind_uneven_LDADD = $(unit_ldadd) $(HWLOC_LIBS)
 
 unit_tests += tests/unit/test_binding_memory
 tests_unit_test_binding_memory_SOURCES = tests/unit/test_binding_memory.c tests/unit/failing_alloc.h
 tests_unit_test_binding_memory_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DGPU_NODE='"$(abs_top_srcdir)/etc/topologies/gpu-node.xml"'
-tests_unit_test_binding_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_binding_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_store
 tests_unit_test_store_SOURCES = tests/unit/test_store.c tests/unit/store_fixture.h tests/unit/in_dir.h
-tests_unit_test_store_CFLAGS = $(unit_cflags)
-tests_unit_test_store_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_worker
 tests_unit_test_worker_SOURCES = tests/unit/test_worker.c
-tests_unit_test_worker_CFLAGS = $(unit_cflags)
-tests_unit_test_worker_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_store_homes
 tests_unit_test_store_homes_SOURCES = tests/unit/test_store_homes.c tests/unit/store_fixture.h tests/unit/in_dir.h
-tests_unit_test_store_homes_CFLAGS = $(unit_cflags)
-tests_unit_test_store_homes_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_library
 tests_unit_test_library_SOURCES = tests/unit/test_library.c
 tests_unit_test_library_CPPFLAGS = -I$(top_srcdir)/include
-tests_unit_test_library_CFLAGS = $(unit_cflags)
 tests_unit_test_library_LDADD = libcommplace.la $(CMOCKA_LIBS)
 
 unit_tests += tests/unit/test_background
 tests_unit_test_background_SOURCES = tests/unit/test_background.c
-tests_unit_test_background_CFLAGS = $(unit_cflags)
-tests_unit_test_background_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_size
 tests_unit_test_size_SOURCES = tests/unit/test_size.c
-tests_unit_test_size_CFLAGS = $(unit_cflags)
-tests_unit_test_size_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_record_dir
 tests_unit_test_record_dir_SOURCES = tests/unit/test_record_dir.c tests/unit/in_dir.h
-tests_unit_test_record_dir_CFLAGS = $(unit_cflags)
-tests_unit_test_record_dir_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_times
 tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/failing_alloc.h tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_times_CFLAGS = $(unit_cflags)
 tests_unit_test_times_LDFLAGS = $(failing_alloc)
-tests_unit_test_times_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_accelerators
 tests_unit_test_accelerators_SOURCES = tests/unit/test_accelerators.c tests/unit/number.h tests/unit/network_text.h
-tests_unit_test_accelerators_CFLAGS = $(unit_cflags)
-tests_unit_test_accelerators_LDADD = $(unit_ldadd) -lm
 unit_tests += tests/unit/test_ports
 tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
-tests_unit_test_ports_CFLAGS = $(unit_cflags)
-tests_unit_test_ports_LDADD = $(unit_ldadd) -lm
 unit_tests += tests/unit/test_simulate
 tests_unit_test_simulate_SOURCES = tests/unit/test_simulate.c tests/unit/simulate_cases.h tests/unit/network_text.h
-tests_unit_test_simulate_CFLAGS = $(unit_cflags)
-tests_unit_test_simulate_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_backlog
 tests_unit_test_backlog_SOURCES = tests/unit/test_backlog.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
-tests_unit_test_backlog_CFLAGS = $(unit_cflags)
-tests_unit_test_backlog_LDADD = $(unit_ldadd) -lm
 unit_tests += tests/unit/test_progressive
 tests_unit_test_progressive_SOURCES = tests/unit/test_progressive.c tests/unit/brute.c tests/unit/brute.h tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
-tests_unit_test_progressive_CFLAGS = $(unit_cflags)
-tests_unit_test_progressive_LDADD = $(unit_ldadd) -lm
 unit_tests += tests/unit/test_simulate_packet
 tests_unit_test_simulate_packet_SOURCES = tests/unit/test_simulate_packet.c tests/unit/simulate_cases.h tests/unit/network_text.h
-tests_unit_test_simulate_packet_CFLAGS = $(unit_cflags)
-tests_unit_test_simulate_packet_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_learn
 tests_unit_test_learn_SOURCES = tests/unit/test_learn.c tests/unit/network_text.h
-tests_unit_test_learn_CFLAGS = $(unit_cflags)
-tests_unit_test_learn_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_simulate_trace
 tests_unit_test_simulate_trace_SOURCES = tests/unit/test_simulate_trace.c tests/unit/simulate_cases.h tests/unit/network_text.h tests/unit/trace_text.h
-tests_unit_test_simulate_trace_CFLAGS = $(unit_cflags)
-tests_unit_test_simulate_trace_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_simulate_memory
 tests_unit_test_simulate_memory_SOURCES = tests/unit/test_simulate_memory.c tests/unit/simulate_cases.h tests/unit/network_text.h tests/unit/trace_text.h tests/unit/failing_alloc.h
-tests_unit_test_simulate_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_simulate_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_simulate_memory_LDADD = $(unit_ldadd) -lm
 
 unit_tests += tests/unit/test_rank_boxes
 tests_unit_test_rank_boxes_SOURCES = tests/unit/test_rank_boxes.c
-tests_unit_test_rank_boxes_CFLAGS = $(unit_cflags)
-tests_unit_test_rank_boxes_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_door
 check_PROGRAMS += tests/tools/odd_commplaced
@@ -684,63 +445,40 @@ tests_tools_odd_commplaced_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src
 tests_tools_odd_commplaced_LDADD = libdoor.la libnode.la libbase.la
 tests_unit_test_door_SOURCES = tests/unit/test_door.c
 tests_unit_test_door_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src -DCPL_TEST_ODD='"$(abs_top_builddir)/tests/tools/odd_commplaced"' -DCPL_TEST_COMMPLACED='"$(abs_top_builddir)/commplaced"'
-tests_unit_test_door_CFLAGS = $(unit_cflags)
 tests_unit_test_door_LDADD = libdoor.la libnode.la libbase.la $(CMOCKA_LIBS)
 
 unit_tests += tests/unit/test_tree
 tests_unit_test_tree_SOURCES = tests/unit/test_tree.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h src/commplaced/tree.h src/commplaced/tree.c
 tests_unit_test_tree_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src -DCPL_TEST_COMMAND='"$(abs_top_builddir)/commplace"'
-tests_unit_test_tree_CFLAGS = $(unit_cflags)
-tests_unit_test_tree_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_aicb
 tests_unit_test_aicb_SOURCES = tests/unit/test_aicb.c
-tests_unit_test_aicb_CFLAGS = $(unit_cflags)
-tests_unit_test_aicb_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_llm
 tests_unit_test_llm_SOURCES = tests/unit/test_llm.c
-tests_unit_test_llm_CFLAGS = $(unit_cflags)
-tests_unit_test_llm_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_flags
 tests_unit_test_flags_SOURCES = tests/unit/test_flags.c
-tests_unit_test_flags_CFLAGS = $(unit_cflags)
-tests_unit_test_flags_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_training_memory
 tests_unit_test_training_memory_SOURCES = tests/unit/test_training_memory.c tests/unit/failing_alloc.h
-tests_unit_test_training_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_training_memory_LDFLAGS = $(failing_alloc)
-tests_unit_test_training_memory_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_interleave
 tests_unit_test_interleave_SOURCES = tests/unit/test_interleave.c
-tests_unit_test_interleave_CFLAGS = $(unit_cflags)
-tests_unit_test_interleave_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_measured
 tests_unit_test_measured_SOURCES = tests/unit/test_measured.c tests/unit/network_text.h tests/unit/number.h
-tests_unit_test_measured_CFLAGS = $(unit_cflags)
-tests_unit_test_measured_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_cabling
 tests_unit_test_cabling_SOURCES = tests/unit/test_cabling.c tests/unit/failing_alloc.h tests/unit/network_text.h tests/unit/number.h
-tests_unit_test_cabling_CFLAGS = $(unit_cflags)
 tests_unit_test_cabling_LDFLAGS = $(failing_alloc)
-tests_unit_test_cabling_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_unknown
 tests_unit_test_unknown_SOURCES = tests/unit/test_unknown.c tests/unit/network_text.h tests/unit/number.h
-tests_unit_test_unknown_CFLAGS = $(unit_cflags)
-tests_unit_test_unknown_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_unknown_site
 tests_unit_test_unknown_site_SOURCES = tests/unit/test_unknown_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_unknown_site_CFLAGS = $(unit_cflags)
-tests_unit_test_unknown_site_LDADD = $(unit_ldadd)
 
 unit_tests += tests/unit/test_measured_site
 tests_unit_test_measured_site_SOURCES = tests/unit/test_measured_site.c tests/unit/engine_fixture.h tests/unit/in_dir.h tests/unit/fake_scheduler.h
-tests_unit_test_measured_site_CFLAGS = $(unit_cflags)
-tests_unit_test_measured_site_LDADD = $(unit_ldadd)

@@ -2,7 +2,6 @@
 #include "plot.h"
 
 #include <math.h>
-#include <string.h>
 
 #define SIZE 13.0
 #define ROW 24.0

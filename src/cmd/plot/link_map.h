@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the maps of link loads, see plot.h. */
-#ifndef CPL_CMD_PLOT_MAP_H
-#define CPL_CMD_PLOT_MAP_H
+#pragma once
 
 #include "plot.h"
 
@@ -72,5 +71,3 @@ void plot_map_labels(const struct plot_map *map, const int *label, int n,
 
 int plot_map_matrix(struct plot_map *map, struct cpl_error *err);
 void plot_map_planes(struct plot_map *map);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "link_map.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

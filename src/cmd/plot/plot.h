@@ -4,8 +4,7 @@
  * Coordinates have one digit after the point. The stream's error flag says
  * whether writing failed.
  */
-#ifndef CPL_CMD_PLOT_H
-#define CPL_CMD_PLOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -175,5 +174,3 @@ struct plot_scale plot_scale_make(double smallest_positive, double largest,
                                   bool has_zero);
 /* Place of value > 0 in [0, 1] from 10^low to 10^top; -1 below 10^low. */
 double plot_scale_at(const struct plot_scale *scale, double value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arrays that grow by one item at a time. */
-#ifndef CPL_BASE_ARRAY_H
-#define CPL_BASE_ARRAY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@
  * this way. 0, or -1 with err and the array as it was. Amortised O(1).
  */
 int cpl_array_grow(void *array, int64_t n, size_t size, struct cpl_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 /* The one binary search: of low .. high - 1, for whose first ones `is_before`, said of
  * `middle`, holds and for the others not, low becomes the first other one (high: none),
  * and so does high. O(log(high - low)). */
-#ifndef CPL_BASE_BISECT_H
-#define CPL_BASE_BISECT_H
+#pragma once
 
 #define CPL_BISECT(low, high, middle, is_before)                               \
 	while ((low) < (high)) {                                               \
@@ -14,5 +13,3 @@
 		else                                                           \
 			(high) = middle;                                       \
 	}
-
-#endif

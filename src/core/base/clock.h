@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_BASE_CLOCK_H
-#define CPL_BASE_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ bool cpl_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
 
 /* The milliseconds of a time as users write it, 200, 200ms or 2s. -1: it is none. */
 int64_t cpl_milliseconds(const char *text);
-
-#endif

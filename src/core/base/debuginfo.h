@@ -4,8 +4,7 @@
  * information says. commplace-layout reads that (src/layout), a process of its own,
  * so that a file that is damaged can hurt no daemon.
  */
-#ifndef CPL_BASE_DEBUGINFO_H
-#define CPL_BASE_DEBUGINFO_H
+#pragma once
 
 #include "base/error.h"
 
@@ -32,5 +31,3 @@ struct cpl_field {
  */
 int cpl_debuginfo_check(const char *program, const struct cpl_field *field,
                         size_t n, struct cpl_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * in golden/networks.t; lines in test_import_network; linking in record/run.t; packed
  * in test_door test_launch; random in test_partition test_traffic; socket in test_door
  * test_tree; team in test_parallel. */
-#ifndef CPL_BASE_ERROR_H
-#define CPL_BASE_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,8 +33,10 @@ int cpl_fail_prefix(struct cpl_error *err, const char *fmt, ...)
 /* cpl_fail(err, "out of memory"). */
 int cpl_fail_memory(struct cpl_error *err);
 
+/* The same two for those that return a pointer. Always NULL, as the compiler sees. */
+#define cpl_fail_null(...) (cpl_fail(__VA_ARGS__), (void *)NULL)
+#define cpl_fail_null_memory(err) (cpl_fail_memory(err), (void *)NULL)
+
 /* Was memory out, whatever prefix was put in front? Quoted text cannot feign
  * it: no message ends in a quotation. */
 bool cpl_error_is_memory(const struct cpl_error *err);
-
-#endif

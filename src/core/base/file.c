@@ -471,10 +471,8 @@ char *cpl_path_join(const char *dir, const char *name, struct cpl_error *err)
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
 	if (asprintf(&path, "%.*s%s%s", (int)n, dir,
-	             n && dir[n - 1] == '/' ? "" : "/", name) < 0) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	             n && dir[n - 1] == '/' ? "" : "/", name) < 0)
+		return cpl_fail_null_memory(err);
 	return path;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whole files in and out. Regular ones only: a FIFO could block its reader. */
-#ifndef CPL_BASE_FILE_H
-#define CPL_BASE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,5 +133,3 @@ const char *cpl_path_base(const char *path);
 /* The file NAME in the folder of PATH; NAME itself where it begins with "/". */
 char *cpl_path_beside(const char *path, const char *name,
                       struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Files that may be gzipped (RFC 1952), through zlib where that is built in. */
-#ifndef CPL_BASE_GUNZIP_H
-#define CPL_BASE_GUNZIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@
  */
 char *cpl_file_read_gunzip(const char *path, uint64_t max, size_t *length,
                            struct cpl_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * ("nid[00000-00003]"), several brackets per name ("c[0-1]n[0-3]": the last
  * bracket varies fastest).
  */
-#ifndef CPL_BASE_HOSTLIST_H
-#define CPL_BASE_HOSTLIST_H
+#pragma once
 
 #include "base/error.h"
 
@@ -38,5 +37,3 @@ char *cpl_hostlist_format(char *const *name, int n);
 
 /* Free the names and reset the list to {0}. */
 void cpl_hostlist_free(struct cpl_hostlist *list);
-
-#endif

@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,9 @@ json_t *cpl_json_parse(const char *text, size_t length, const char *name,
 	json_error_t je;
 	json_t *root;
 
-	if (length == 0) {
-		cpl_fail(err, "%s: is empty; a JSON object is needed", name);
-		return NULL;
-	}
+	if (length == 0)
+		return cpl_fail_null(
+		        err, "%s: is empty; a JSON object is needed", name);
 	root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &je);
 	/* Where memory is out, jansson may have no message. */
 	if (!root &&
@@ -196,6 +196,28 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 	return 1;
 }
 
+int cpl_json_append(json_t *array, const char *format, ...)
+{
+	va_list ap;
+	json_t *value;
+
+	va_start(ap, format);
+	value = json_vpack_ex(NULL, 0, format, ap);
+	va_end(ap);
+	return json_array_append_new(array, value);
+}
+
+int cpl_json_update(json_t *object, const char *format, ...)
+{
+	va_list ap;
+	json_t *pairs;
+
+	va_start(ap, format);
+	pairs = json_vpack_ex(NULL, 0, format, ap);
+	va_end(ap);
+	return json_object_update_new(object, pairs);
+}
+
 json_t *cpl_json_ints(const int *value, int n)
 {
 	json_t *array = json_array();
@@ -209,10 +231,8 @@ char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err)
 {
 	char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
 
-	if (!text) {
-		cpl_fail(err, "cannot be written as JSON");
-		return NULL;
-	}
+	if (!text)
+		return cpl_fail_null(err, "cannot be written as JSON");
 	/* The terminator's place holds the newline; the length is known. */
 	*length = strlen(text) + 1;
 	text[*length - 1] = '\n';

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading JSON with messages that name file and field, and writing it. */
-#ifndef CPL_BASE_JSON_H
-#define CPL_BASE_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -45,6 +44,11 @@ int cpl_json_bool(const json_t *object, const char *key, bool *out,
 int cpl_json_take_int(const json_t *object, const char *key, int low, int high,
 		      int *value, struct cpl_error *err);
 
+/* json_pack's value behind an array's others, or its object's pairs into an object.
+ * 0, or -1 where memory is out, or either of them is NULL. */
+int cpl_json_append(json_t *array, const char *format, ...);
+int cpl_json_update(json_t *object, const char *format, ...);
+
 /* Numbers as an array, NULL when memory is out. O(n). */
 json_t *cpl_json_ints(const int *value, int n);
 
@@ -55,5 +59,3 @@ char *cpl_json_text(const json_t *root, size_t *length, struct cpl_error *err);
 /* Its text by cpl_file_write_atomic. 0, or -1 with err. */
 int cpl_json_write_atomic(const json_t *root, const char *path, int mode,
 			  struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A text that is read line by line, with messages that name the line. */
-#ifndef CPL_BASE_LINES_H
-#define CPL_BASE_LINES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool cpl_lines_number(struct cpl_lines *in, int *out);
 int cpl_lines_fail(const struct cpl_lines *in, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 int cpl_lines_prefix(const struct cpl_lines *in);
-
-#endif

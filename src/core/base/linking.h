@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How a program was linked: whether a recorder can be loaded into it. */
-#ifndef CPL_BASE_LINKING_H
-#define CPL_BASE_LINKING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@
  * may be run, asks for no loader (or may ask) and knows the name MPI_Init. What cannot
  * be read is none. It reads such programs only, O(size). */
 bool cpl_file_has_mpi(const char *path, bool may_ask);
-
-#endif

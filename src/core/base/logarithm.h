@@ -4,8 +4,7 @@
  * divisions alone: the same bits on every machine, which a C library's need not
  * give. Within 1e-15 of the true value. For means, not for inner loops.
  */
-#ifndef CPL_BASE_LOGARITHM_H
-#define CPL_BASE_LOGARITHM_H
+#pragma once
 
 #include <math.h>
 
@@ -58,5 +57,3 @@ static inline double cpl_exp_less_one(double x)
 	}
 	return sum;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The word for "none of these", in the place of a name, in files and options. */
-#ifndef CPL_BASE_NONE_H
-#define CPL_BASE_NONE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ static inline bool cpl_is_none(const char *word)
 {
 	return !word || !strcasecmp(word, CPL_NONE);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Numbers and texts in few bytes, for data that travels: LEB128 varints, fixed
  * numbers little-endian, texts as a length and bytes. Readers trust nothing.
  */
-#ifndef CPL_BASE_PACKED_H
-#define CPL_BASE_PACKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ void cpl_get_text(struct cpl_unpacker *in, char *text, size_t capacity);
  * of the bytes before (CPL_FNV: there are none), and these bytes. */
 #define CPL_FNV 2166136261u
 uint32_t cpl_fnv(uint32_t sum, const void *data, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * is added up in chunk order afterwards: results are then the same to the last
  * bit for any number of threads.
  */
-#ifndef CPL_BASE_PARALLEL_H
-#define CPL_BASE_PARALLEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ static inline int64_t cpl_parallel_first(int64_t n, int64_t n_chunks,
 
 	return chunk * each + (chunk < rest ? chunk : rest);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * becomes "?": control characters (C0, DEL, C1), separators of lines and
  * paragraphs, marks of direction, and bytes that are not UTF-8.
  */
-#ifndef CPL_BASE_PRINTABLE_H
-#define CPL_BASE_PRINTABLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ bool cpl_is_utf8(const char *text);
  * strings as it is, with those characters as \uXXXX: the same values. Takes text,
  * of malloc(), and returns such; NULL: memory. O(length). */
 char *cpl_printable_json(char *text);
-
-#endif

@@ -4,8 +4,7 @@
  * stream, counter), so results do not depend on order, threads or machine.
  * The mixer is SplitMix64's finaliser (Steele, Lea, Flood, OOPSLA 2014).
  */
-#ifndef CPL_BASE_RANDOM_H
-#define CPL_BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -91,5 +90,3 @@ double cpl_random_exponential(uint64_t r);
 
 /* Fisher-Yates: shuffle item[0..n) by the draws (seed, stream, 0..n-2). O(n). */
 void cpl_random_shuffle(int *item, int n, uint64_t seed, uint64_t stream);
-
-#endif

@@ -15,8 +15,7 @@
  * scripts/registry.awk writes a table from the files that define things: a file
  * and its line in the room's list of sources are all that a new one needs.
  */
-#ifndef CPL_BASE_REGISTRY_H
-#define CPL_BASE_REGISTRY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ int cpl_registry_words(const struct cpl_registry *registry, const char **words,
  * or "", into text[size], which it returns. */
 const char *cpl_registry_hint(const struct cpl_registry *registry,
                               const char *name, char *text, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
 /* Sockets at a path of this host, for streams; none is passed on to programs
  * that are started. -1 with errno where there is none, ENAMETOOLONG for a path
  * of more bytes than a socket may have (107). */
-#ifndef CPL_BASE_SOCKET_H
-#define CPL_BASE_SOCKET_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -14,5 +13,3 @@ int cpl_socket_connect(const char *path, int flags, int wait_s);
 /* What stood there is removed. Users that mode lets write may connect, and so
  * many wait until they are heard. */
 int cpl_socket_listen(const char *path, int flags, mode_t mode, int waiting);
-
-#endif

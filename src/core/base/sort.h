@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Orders of plain numbers, for qsort and bsearch. O(1). */
-#ifndef CPL_BASE_SORT_H
-#define CPL_BASE_SORT_H
+#pragma once
 
 /* Ascending ints. */
 static inline int cpl_by_int(const void *a, const void *b)
@@ -23,5 +22,3 @@ static inline int cpl_by_double_down(const void *a, const void *b)
 {
 	return cpl_by_double(b, a);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Another program, begun from a daemon that has threads, signals and descriptors
  * of its own. */
-#ifndef CPL_BASE_SPAWN_H
-#define CPL_BASE_SPAWN_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -13,5 +12,3 @@
  */
 int cpl_spawn(pid_t *child, const char *program, char *const argv[], int fd,
               int as);
-
-#endif

@@ -131,10 +131,8 @@ struct cpl_team *cpl_team_new(int threads, struct cpl_error *err)
 	struct cpl_team *team =
 	        calloc(1, sizeof(*team) + (size_t)n * sizeof(struct helper));
 
-	if (!team) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!team)
+		return cpl_fail_null_memory(err);
 	pthread_mutex_init(&team->lock, NULL);
 	pthread_cond_init(&team->begun, NULL);
 	pthread_cond_init(&team->done, NULL);

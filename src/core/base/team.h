@@ -4,8 +4,7 @@
  * (some 100 us). Results as with parallel.h: what a chunk is does not depend on
  * who does it.
  */
-#ifndef CPL_BASE_TEAM_H
-#define CPL_BASE_TEAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ void cpl_team_free(struct cpl_team *team);
  */
 void cpl_team_run(struct cpl_team *team, int64_t n_chunks,
                   void (*fn)(void *arg, int64_t chunk, int thread), void *arg);
-
-#endif

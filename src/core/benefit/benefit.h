@@ -15,8 +15,7 @@
  * weighted mean"). Intervals are those of sequence.h: valid at every look.
  */
 /* Tests: benefit_beside jobs notes sequence strata in test_benefit. */
-#ifndef CPL_BENEFIT_BENEFIT_H
-#define CPL_BENEFIT_BENEFIT_H
+#pragma once
 
 #include "benefit/strata.h"
 
@@ -105,5 +104,3 @@ struct cpl_trial_plan {
  */
 struct cpl_trial_plan cpl_benefit_plan(double effect, double share,
                                        double spread, double node_hours);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The jobs of a trial that have ended, each of one of two arms. */
-#ifndef CPL_BENEFIT_JOBS_H
-#define CPL_BENEFIT_JOBS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ int cpl_trial_jobs_parse(struct cpl_trial_jobs *jobs, const char *text,
                          size_t length, const char *name,
                          struct cpl_error *err);
 void cpl_trial_jobs_free(struct cpl_trial_jobs *jobs);
-
-#endif

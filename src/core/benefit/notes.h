@@ -4,8 +4,7 @@
  * "merit=1234 seconds=56.7". `commplace note` writes them behind "commplace:", beside
  * what the user wrote; users may write them anywhere in it.
  */
-#ifndef CPL_BENEFIT_NOTES_H
-#define CPL_BENEFIT_NOTES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ double cpl_note_value(const char *comment, const char *key);
  * notes are left out. To free(); NULL: memory. O(length).
  */
 char *cpl_notes_with(const char *comment, const char *key, const char *number);
-
-#endif

@@ -15,8 +15,7 @@
  * The mixture is fixed: it is narrowest where an effect of 5 % comes out. One that
  * were chosen by what the data show would not be valid.
  */
-#ifndef CPL_BENEFIT_SEQUENCE_H
-#define CPL_BENEFIT_SEQUENCE_H
+#pragma once
 
 /*
  * Half the width of the interval around an estimate whose variance is
@@ -27,5 +26,3 @@ double cpl_sequence_radius(double precision, double df, double alpha);
 
 /* The precision at which that is `effect` (> 0), with many degrees of freedom. */
 double cpl_sequence_precision(double effect, double alpha);
-
-#endif

@@ -3,8 +3,7 @@
  * Jobs that can be compared: of one profile, number of ranks, partition and number
  * of nodes. What differs between strata does not reach the comparison of arms.
  */
-#ifndef CPL_BENEFIT_STRATA_H
-#define CPL_BENEFIT_STRATA_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ bool cpl_trial_jobs_alike(const struct cpl_trial_job *a,
  * out->stratum. -1 with err: memory. O(n log n), or O(n) where they are in order. */
 int cpl_strata_make(struct cpl_strata *out, struct cpl_trial_job *job,
                     int64_t n, struct cpl_error *err);
-
-#endif

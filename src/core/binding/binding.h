@@ -6,8 +6,7 @@
 /* Tests: anneal bisect cluster near packed refine round_robin scatter scotch
  * treematch in test_binders; slots topology in test_binding
  * test_bind_uneven. */
-#ifndef CPL_BINDING_BINDING_H
-#define CPL_BINDING_BINDING_H
+#pragma once
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -166,5 +165,3 @@ extern const struct cpl_binder cpl_binder_scotch;
 extern const struct cpl_registry cpl_binders_and_scotch;
 /* TreeMatch, clusters and packed order, each improved by swaps. */
 extern const struct cpl_binder cpl_binder_best;
-
-#endif

@@ -3,8 +3,7 @@
  * The tree over the slots of a request, and functions that several algorithms
  * of this room use.
  */
-#ifndef CPL_BINDING_INTERNAL_H
-#define CPL_BINDING_INTERNAL_H
+#pragma once
 
 #include "binding/binding.h"
 #include "graph/tree.h"
@@ -89,5 +88,3 @@ int cpl_bind_bisect(const struct cpl_tree *tree, const struct cpl_comm *graph,
 int cpl_bind_scotch(const struct cpl_tree *tree, const struct cpl_comm *graph,
                     const int *weight, int *slot, int *moved,
                     struct cpl_error *err);
-
-#endif

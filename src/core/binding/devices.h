@@ -6,8 +6,7 @@
  * here.
  */
 /* Tests: gpus gpus_near in test_gpus. */
-#ifndef CPL_BINDING_DEVICES_H
-#define CPL_BINDING_DEVICES_H
+#pragma once
 
 #include "binding/binding.h"
 
@@ -100,5 +99,3 @@ char *cpl_nic_value(const char *name, const char *nics, bool verbs);
  * has bound them: its own number, as programs of one process per GPU do. Sets
  * *first and *count; false where their number says nothing. */
 bool cpl_gpus_by_rank(int gpus, int ranks, int rank, int *first, int *count);
-
-#endif

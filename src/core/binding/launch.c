@@ -213,11 +213,10 @@ unsigned char *cpl_launch_write(const struct cpl_launch *launch,
 	bool done = false;
 
 	*full = false;
-	if (launch->kind == CPL_LAUNCH_ROWS && graph->ranks != step->ranks) {
-		cpl_fail(err, "profile %s is of %d ranks, the step has %d",
-		         launch->profile, graph->ranks, step->ranks);
-		return NULL;
-	}
+	if (launch->kind == CPL_LAUNCH_ROWS && graph->ranks != step->ranks)
+		return cpl_fail_null(
+		        err, "profile %s is of %d ranks, the step has %d",
+		        launch->profile, graph->ranks, step->ranks);
 	put_head(&o, launch);
 	if (launch->kind == CPL_LAUNCH_ROWS && put_rows(&o, graph, step, err))
 		goto out;
@@ -334,10 +333,8 @@ static struct cpl_comm *read_block(struct cpl_unpacker *in, int n,
 	struct cpl_comm *comm = NULL;
 	int64_t used = 0;
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int i = 0; i < n && !in->bad; i++) {
 		int count = cpl_get_int(in, n - 1 - i), last = i;
 
@@ -427,13 +424,12 @@ struct cpl_comm *cpl_launch_rows(const void *data, size_t size, int ranks,
 		damaged(err);
 		return NULL;
 	}
-	if (head.ranks != ranks || node < 0 || node >= n_nodes) {
-		cpl_fail(err,
-		         "the excerpt of the profile is of %d ranks on %d "
-		         "nodes, the step has %d and this is node %d of it",
-		         head.ranks, n_nodes, ranks, node);
-		return NULL;
-	}
+	if (head.ranks != ranks || node < 0 || node >= n_nodes)
+		return cpl_fail_null(
+		        err,
+		        "the excerpt of the profile is of %d ranks on %d "
+		        "nodes, the step has %d and this is node %d of it",
+		        head.ranks, n_nodes, ranks, node);
 	if (find_node(&in, n_nodes, node, ids, n_tasks, &block, err))
 		return NULL;
 	return read_block(&block, n_tasks, err);

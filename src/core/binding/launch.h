@@ -22,8 +22,7 @@
  * difference to the one before (the first: to i) and the bytes: 2 * bytes when
  * that is whole, else 1 and a double of 8 bytes, little-endian.
  */
-#ifndef CPL_BINDING_LAUNCH_H
-#define CPL_BINDING_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ int cpl_launch_read(const void *data, size_t size, struct cpl_launch *out,
 struct cpl_comm *cpl_launch_rows(const void *data, size_t size, int ranks,
                                  int node, const uint32_t *ids, int n_tasks,
                                  struct cpl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is what a job asks for of its nodes beside their number, in the words of
  * sbatch. */
-#ifndef CPL_CAMPAIGN_ASKED_H
-#define CPL_CAMPAIGN_ASKED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void cpl_asked_find(const char *line, struct cpl_asked *out);
 
 /* This says whether it asks for anything. */
 bool cpl_asked_any(const struct cpl_asked *asked);
-
-#endif

@@ -6,8 +6,7 @@
  * nodes in a row, or on so many switches, which are the units. placement/bounds.h
  * makes choices fit, as it does for slurmctld.
  */
-#ifndef CPL_CAMPAIGN_BOUND_H
-#define CPL_CAMPAIGN_BOUND_H
+#pragma once
 
 #include "campaign/asked.h"
 #include "placement/bounds.h"
@@ -79,5 +78,3 @@ int bound_find(const struct bounds *bounds, const struct job_bound *bound,
  * room for the units. O(n + segments * units). */
 int bound_crossed(const struct bounds *bounds, const struct job_bound *bound,
                   const int *node, int n, int *count);
-
-#endif

@@ -14,8 +14,7 @@
 /* Tests: asked bound nodes in test_campaign_bounds; choose kind* policies in
  * test_campaign_kinds; easy patterns stock study in test_campaign; jobs log in
  * test_campaign_log; running summary in test_campaign_parts. */
-#ifndef CPL_CAMPAIGN_CAMPAIGN_H
-#define CPL_CAMPAIGN_CAMPAIGN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -151,5 +150,3 @@ int cpl_campaign_run(const struct cpl_campaign *campaign,
                      const char *const *policy, int n,
                      struct cpl_campaign_result *out, struct cpl_error *err);
 void cpl_campaign_free(struct cpl_campaign_result *result, int n_jobs);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_CAMPAIGN_INTERNAL_H
-#define CPL_CAMPAIGN_INTERNAL_H
+#pragma once
 
 #include <pthread.h>
 
@@ -132,5 +131,3 @@ struct choice_request {
 int campaign_choose(const struct chooser *chooser,
                     const struct choice_request *req, int *node,
                     int **rank_host, struct cpl_error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * of these begins when nodes that it can have are free, and a later one may have
  * others than those for longer.
  */
-#ifndef CPL_CAMPAIGN_EASY_H
-#define CPL_CAMPAIGN_EASY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -74,5 +73,3 @@ int cpl_easy_start(struct cpl_easy *easy, double now);
 
 /* A running job has ended. It costs O(running). */
 void cpl_easy_end(struct cpl_easy *easy, int job);
-
-#endif

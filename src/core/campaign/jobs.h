@@ -10,8 +10,7 @@
  * The first Match whose conditions hold has the job. The other jobs draw one of the
  * Mix lines by their weights, from (seed, job) alone.
  */
-#ifndef CPL_CAMPAIGN_JOBS_H
-#define CPL_CAMPAIGN_JOBS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -75,5 +74,3 @@ void cpl_jobs_free(struct cpl_jobs *jobs);
 const struct cpl_jobs_rule *cpl_jobs_rule_of(const struct cpl_jobs *jobs,
                                              const struct cpl_log_job *job,
                                              uint64_t seed);
-
-#endif

@@ -17,8 +17,7 @@
  *     Times are seconds, or of the form 2026-11-22T12:00:00, which is taken as
  *     UTC, so that an hour is lost or gained where clocks are changed.
  */
-#ifndef CPL_CAMPAIGN_LOG_H
-#define CPL_CAMPAIGN_LOG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -63,5 +62,3 @@ int cpl_log_parse(char *text, size_t length, const char *name,
                   int procs_per_node, struct cpl_log *out,
                   struct cpl_error *err);
 void cpl_log_free(struct cpl_log *log);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* These are the nodes of the machine under one policy: which are free, which are kept
  * for the first job that waits, and which of them a job may have. */
-#ifndef CPL_CAMPAIGN_NODES_H
-#define CPL_CAMPAIGN_NODES_H
+#pragma once
 
 #include "campaign/bound.h"
 #include "campaign/stock.h"
@@ -60,5 +59,3 @@ int nodes_keep(struct campaign_nodes *nodes, const struct job_bound *bound, int 
 /* This is the part of the free nodes that are on leaf switches where others are not
  * free; 0 if none is free. O(leaves). */
 double nodes_fragmented(const struct campaign_nodes *nodes);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* These are the jobs that run at a time, and how they affect each other: a job that
  * communicates longer sends less per second, which the others feel. */
-#ifndef CPL_CAMPAIGN_RUNNING_H
-#define CPL_CAMPAIGN_RUNNING_H
+#pragma once
 
 #include "base/team.h"
 #include "scene/scene.h"
@@ -56,5 +55,3 @@ void running_send(struct running_jobs *jobs);
  * send then. team is threads or NULL; the result is the same for any number. It
  * costs O(rounds * their links). */
 void running_judge(struct running_jobs *jobs, struct cpl_team *team);
-
-#endif

@@ -3,8 +3,7 @@
  * nodes of one weight, and the algorithms of "Communication-aware job scheduling
  * using SLURM" (Mishra, Agrawal, Malakar, ICPP workshops 2020), with that study's
  * cost. Ties go to the lowest index. */
-#ifndef CPL_CAMPAIGN_STOCK_H
-#define CPL_CAMPAIGN_STOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -104,5 +103,3 @@ double cpl_study_cost(const struct cpl_stock_tree *tree, const int *loud,
  * not communicate the one that costs more; greedy if they are equal. */
 int cpl_stock_adaptive(const struct cpl_stock_request *req, int *out,
                        struct cpl_error *err);
-
-#endif

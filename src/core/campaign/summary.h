@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This sums up the results of a campaign. */
-#ifndef CPL_CAMPAIGN_SUMMARY_H
-#define CPL_CAMPAIGN_SUMMARY_H
+#pragma once
 
 #include "campaign/campaign.h"
 
@@ -63,5 +62,3 @@ cpl_campaign_classes(const struct cpl_campaign *campaign,
                      const struct cpl_campaign_result *result,
                      const struct cpl_campaign_result *first, int *n,
                      struct cpl_error *err);
-
-#endif

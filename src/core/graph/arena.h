@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The arrays of one search: taken one by one, freed together. */
-#ifndef CPL_GRAPH_ARENA_H
-#define CPL_GRAPH_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void cpl_arena_free(struct cpl_arena *arena);
 /* The end of a function that had arrays and would return rc: frees them.
  * Returns rc, but -1 with err when memory was out. */
 int cpl_arena_end(struct cpl_arena *arena, int rc, struct cpl_error *err);
-
-#endif

@@ -6,8 +6,7 @@
 /* Tests: arena bisect contract heap members in test_partition; rank_grid
  * in test_groups; comm* in
  * test_signature; group* treematch in test_binding test_bind_uneven. */
-#ifndef CPL_GRAPH_COMM_H
-#define CPL_GRAPH_COMM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ double cpl_comm_distance(const struct cpl_comm *a, const struct cpl_comm *b);
 uint64_t cpl_comm_bytes(const struct cpl_comm *comm);
 
 void cpl_comm_free(struct cpl_comm *comm);
-
-#endif

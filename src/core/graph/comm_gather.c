@@ -79,10 +79,8 @@ struct cpl_comm *cpl_comm_gather_end(struct cpl_comm_gather *g,
 		longest = n > longest ? n : longest;
 	}
 	entry = malloc(((size_t)(longest + longest / 2) + 1) * sizeof(*entry));
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int r = 0; r < g->ranks; r++) {
 		int64_t n = g->next[r] - begin;
 

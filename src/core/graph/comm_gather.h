@@ -4,8 +4,7 @@
  * counted, then put. It takes the matrix's own memory alone, where
  * cpl_comm_build has a list of all entries besides.
  */
-#ifndef CPL_GRAPH_COMM_GATHER_H
-#define CPL_GRAPH_COMM_GATHER_H
+#pragma once
 
 #include "graph/comm.h"
 
@@ -43,5 +42,3 @@ static inline void cpl_comm_gather(struct cpl_comm_gather *gather, int from,
 	gather->comm->bytes[at] = bytes;
 	gather->comm->messages[at] = 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For those who make matrices row by row; see cpl_comm_build for the others. */
-#ifndef CPL_GRAPH_COMM_ROWS_H
-#define CPL_GRAPH_COMM_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ void comm_sort_row(struct cpl_comm_entry *entry, int64_t n,
  * order, from row 0 on. Returns the entries used so far. */
 int64_t comm_append_row(struct cpl_comm *out, int row, int64_t used,
                         const struct cpl_comm_entry *entry, int64_t n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Communication matrices contracted by groups of ranks. */
-#ifndef CPL_GRAPH_CONTRACT_H
-#define CPL_GRAPH_CONTRACT_H
+#pragma once
 
 #include "graph/comm.h"
 
@@ -18,5 +17,3 @@ enum cpl_contract {
 struct cpl_comm *cpl_comm_contract(const struct cpl_comm *comm,
                                    const int *group, int n_groups, int how,
                                    struct cpl_error *err);
-
-#endif

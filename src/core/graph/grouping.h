@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The grouping step of TreeMatch (Jeannot, Mercier, Tessier, RR-8269). */
-#ifndef CPL_GRAPH_GROUPING_H
-#define CPL_GRAPH_GROUPING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ int cpl_treematch_group_fast(const struct cpl_comm *graph, int p, int k,
 int cpl_groups_alloc(struct cpl_groups *out, int n_groups, int n_members,
                      struct cpl_error *err);
 void cpl_groups_free(struct cpl_groups *groups);
-
-#endif

@@ -2,8 +2,7 @@
 /* Binary heap of the integers 0 .. capacity - 1 with keys outside: the largest
  * key on top, ties to the lowest integer. A key may change while its item is in
  * the heap; the heap has to be told (update). */
-#ifndef CPL_GRAPH_HEAP_H
-#define CPL_GRAPH_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ void cpl_heap_add(struct cpl_heap *heap, int item);
 void cpl_heap_order(struct cpl_heap *heap);
 /* Take all items out. O(n). */
 void cpl_heap_clear(struct cpl_heap *heap);
-
-#endif

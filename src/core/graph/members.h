@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Items in sets (ranks on hosts, in parts), exchanged two by two. */
-#ifndef CPL_GRAPH_MEMBERS_H
-#define CPL_GRAPH_MEMBERS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -40,5 +39,3 @@ static inline void cpl_members_swap(struct cpl_members *m, int a, int b)
 	m->member[m->position[a]] = a;
 	m->member[m->position[b]] = b;
 }
-
-#endif

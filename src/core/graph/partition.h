@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Communication graphs cut into parts of given sizes. */
-#ifndef CPL_GRAPH_PARTITION_H
-#define CPL_GRAPH_PARTITION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ int cpl_graph_partition(const struct cpl_comm *graph, const int *slots,
 
 /* Traffic between ranks of different parts, both ways. O(entries). */
 double cpl_graph_cut(const struct cpl_comm *graph, const int *part);
-
-#endif

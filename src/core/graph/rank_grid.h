@@ -5,8 +5,7 @@
  * dimension may be part of another one, as experts are spread inside the data
  * parallel ranks.
  */
-#ifndef CPL_GRAPH_RANK_GRID_H
-#define CPL_GRAPH_RANK_GRID_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -77,5 +76,3 @@ struct cpl_rank_spread {
 int cpl_rank_grid_spread(const struct cpl_rank_grid *grid, int dim,
                          const int *unit, int n_units,
                          struct cpl_rank_spread *out, struct cpl_error *err);
-
-#endif

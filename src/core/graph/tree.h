@@ -4,8 +4,7 @@
  * and the levels of objects above them, the root first. Objects of a level are
  * intervals of slots, numbered from 0 in slot order.
  */
-#ifndef CPL_GRAPH_TREE_H
-#define CPL_GRAPH_TREE_H
+#pragma once
 
 #include "graph/comm.h"
 
@@ -34,5 +33,3 @@ int cpl_tree_distance(const struct cpl_tree *tree, int a, int b);
 /* Sum over pairs of graph (symmetric) of bytes * distance. O(entries). */
 double cpl_tree_cost(const struct cpl_tree *tree, const struct cpl_comm *graph,
                      const int *slot);
-
-#endif

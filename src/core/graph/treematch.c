@@ -72,10 +72,8 @@ static struct cpl_comm *aggregate(const struct cpl_comm *graph,
 	int *of = calloc((size_t)graph->ranks + 1, sizeof(*of));
 	struct cpl_comm *out;
 
-	if (!of) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!of)
+		return cpl_fail_null_memory(err);
 	for (int g = 0; g < groups->n_groups; g++)
 		for (int j = groups->start[g]; j < groups->start[g + 1]; j++)
 			if (groups->member[j] < graph->ranks)

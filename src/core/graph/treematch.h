@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* TreeMatch (Jeannot, Mercier, Tessier, INRIA RR-8269). */
-#ifndef CPL_GRAPH_TREEMATCH_H
-#define CPL_GRAPH_TREEMATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@
 int cpl_treematch(const struct cpl_tree *tree, const struct cpl_comm *graph,
                   bool (*expired)(void *arg), void *expired_arg, int *slot,
                   struct cpl_error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * A burst sends at the rate at which the job would alone: its bytes over its time.
  */
 /* Tests: interleave in test_interleave. */
-#ifndef CPL_INTERLEAVE_INTERLEAVE_H
-#define CPL_INTERLEAVE_INTERLEAVE_H
+#pragma once
 
 #include "network/network.h"
 #include "traffic/traffic.h"
@@ -61,5 +60,3 @@ int cpl_interleave(const struct cpl_network *net,
                    uint64_t seed, struct cpl_interleaving *out,
                    struct cpl_error *err);
 void cpl_interleaving_free(struct cpl_interleaving *out);
-
-#endif

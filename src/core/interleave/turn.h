@@ -6,8 +6,7 @@
  * section 4.2), a job that has drifted off its turn waits for the next one.
  */
 /* Tests: turn in test_interleave. */
-#ifndef CPL_INTERLEAVE_TURN_H
-#define CPL_INTERLEAVE_TURN_H
+#pragma once
 
 #include "base/error.h"
 
@@ -32,5 +31,3 @@ int cpl_turn_parse(struct cpl_turn *turn, const char *text,
 
 /* Seconds to wait before an iteration that could begin now (seconds since 1970). */
 double cpl_turn_wait(struct cpl_turn *turn, double now);
-
-#endif

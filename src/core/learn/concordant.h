@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This tells how well one figure puts things in the order of another. */
-#ifndef CPL_LEARN_CONCORDANT_H
-#define CPL_LEARN_CONCORDANT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -12,5 +11,3 @@
  * merging, as Knight does (JASA 61, 1966). */
 int cpl_concordant(const double *a, const double *b, int n, double *part,
                    struct cpl_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 /* These figures of a job on a placement may tell its time. They are those of Jain
  * 2016, chapter 4 (Table 4.2), without a machine's counters. AO means over those
  * above the mean of all; TO means over the largest twentieth. */
-#ifndef CPL_LEARN_FEATURES_H
-#define CPL_LEARN_FEATURES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -62,5 +61,3 @@ struct cpl_feature_job {
  * * log + pairs * (log pairs + links of a route)). */
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err);
-
-#endif

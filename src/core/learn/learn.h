@@ -3,8 +3,7 @@
  * scikit-learn; the two methods are small, so they are here). The same samples,
  * options and seed always give the same model. */
 /* Tests: * in test_learn. */
-#ifndef CPL_LEARN_LEARN_H
-#define CPL_LEARN_LEARN_H
+#pragma once
 
 #include "base/registry.h"
 #include "learn/model.h"
@@ -59,5 +58,3 @@ struct cpl_model *cpl_learn(const struct cpl_samples *samples,
 struct cpl_model *cpl_learn_first(const struct cpl_samples *samples, int n,
                                   const struct cpl_learn_options *options,
                                   struct cpl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* By this stored model placements are chosen (objective "learned"). All that it
  * asks for is known of a placement that nobody has simulated. */
-#ifndef CPL_LEARN_LEARNED_H
-#define CPL_LEARN_LEARNED_H
+#pragma once
 
 #include "learn/features.h"
 #include "learn/model.h"
@@ -24,5 +23,3 @@ const struct cpl_model *cpl_learned_model(const struct cpl_learned *learned);
 int cpl_learned_seconds(const struct cpl_learned *learned,
                         const struct cpl_feature_job *job, double *seconds,
                         struct cpl_error *err);
-
-#endif

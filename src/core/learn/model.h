@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A model of time has trees that were grown from samples, and says how good they
  * are. */
-#ifndef CPL_LEARN_MODEL_H
-#define CPL_LEARN_MODEL_H
+#pragma once
 
 #include "base/json.h"
 #include "learn/tree.h"
@@ -43,5 +42,3 @@ json_t *cpl_model_features(const struct cpl_model *model);
 
 /* The features are in the model's order. It costs O(trees * depth). */
 double cpl_model_value(const struct cpl_model *model, const double *x);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * One rename changes what is in use. Installers wait for each other.
  */
-#ifndef CPL_LEARN_MODELS_H
-#define CPL_LEARN_MODELS_H
+#pragma once
 
 #include "learn/model.h"
 #include "signature/install.h"
@@ -42,5 +41,3 @@ int cpl_models_versions(const char *dir, const char *name,
  * it is none; the caller frees it. NULL: memory. It costs what cpl_models_versions
  * does. */
 char *cpl_models_used(const char *path);
-
-#endif

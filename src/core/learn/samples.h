@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* These are rows of a table of numbers that tell what is known of a run, and how
  * long it took. */
-#ifndef CPL_LEARN_SAMPLES_H
-#define CPL_LEARN_SAMPLES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ void cpl_samples_free(struct cpl_samples *samples);
 
 /* This returns the column of that name, or -1. */
 int cpl_samples_column(const struct cpl_samples *samples, const char *name);
-
-#endif

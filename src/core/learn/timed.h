@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A model of time is learned from jobs as they ran, one after the other, and has to
  * prove itself on the last of them. */
-#ifndef CPL_LEARN_TIMED_H
-#define CPL_LEARN_TIMED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ int cpl_learn_timed(const struct cpl_samples *samples,
                     const struct cpl_learn_options *options, const int *group,
                     struct cpl_learn_test *test, struct cpl_model **model,
                     struct cpl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A regression tree leads from the features of a sample to a leaf, which has a
  * value. */
-#ifndef CPL_LEARN_TREE_H
-#define CPL_LEARN_TREE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ void cpl_learn_tree_free(struct cpl_learn_tree *tree);
 
 /* It costs O(depth). */
 double cpl_learn_tree_value(const struct cpl_learn_tree *tree, const double *x);
-
-#endif

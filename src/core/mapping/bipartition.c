@@ -12,10 +12,8 @@ static struct cpl_comm *target_graph(struct cpl_clusters *t,
 	int *first = cpl_arena_take(&t->arena, net->n_routers, sizeof(*first));
 	int64_t n = 0;
 
-	if (t->arena.failed) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (t->arena.failed)
+		return cpl_fail_null_memory(err);
 	for (int r = 0; r < net->n_routers; r++)
 		first[r] = -1;
 	for (int p = 0; p < t->n; p++) {

@@ -7,8 +7,7 @@
  * cable of a host: an exchange of two ranks then changes a few numbers instead
  * of hundreds of links.
  */
-#ifndef CPL_MAPPING_BUNDLES_H
-#define CPL_MAPPING_BUNDLES_H
+#pragma once
 
 #include "graph/arena.h"
 #include "mapping/mapping.h"
@@ -99,5 +98,3 @@ void cpl_bundle_loads_undo(struct cpl_bundle_loads *loads);
 /* The largest congestion of links, and of cables, without any trial. O(n). */
 void cpl_bundle_loads_max(const struct cpl_bundle_loads *loads, double *link,
                           double *cable);
-
-#endif

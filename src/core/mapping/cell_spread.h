@@ -6,8 +6,7 @@
  * Arnold (He and others, NeurIPS 2025, arXiv 2509.15940), which weighs the largest
  * spread of a row and that of a column.
  */
-#ifndef CPL_MAPPING_CELL_SPREAD_H
-#define CPL_MAPPING_CELL_SPREAD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -42,5 +41,3 @@ int cpl_cell_spread_solve(const struct cpl_cell_spread *how, int *unit,
 int cpl_cell_spread_measure(const struct cpl_cell_spread *how, const int *unit,
                             struct cpl_cell_spreads *out,
                             struct cpl_error *err);
-
-#endif

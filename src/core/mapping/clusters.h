@@ -4,8 +4,7 @@
  * into clusters, one for each host that has slots and as large as these; a
  * cluster may go to any host of its size.
  */
-#ifndef CPL_MAPPING_CLUSTERS_H
-#define CPL_MAPPING_CLUSTERS_H
+#pragma once
 
 #include "graph/arena.h"
 #include "mapping/mapping_internal.h"
@@ -89,5 +88,3 @@ int cpl_clusters_map(const struct cpl_map_request *req, int *rank_host,
                      int (*assign)(struct cpl_clusters *clusters,
                                    int *target_of, struct cpl_error *err),
                      struct cpl_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * parallel indices, which is laid on the units of each level from the coarsest on
  * by cell_spread.h, where groups weigh by their bytes.
  */
-#ifndef CPL_MAPPING_GROUP_LAYOUT_H
-#define CPL_MAPPING_GROUP_LAYOUT_H
+#pragma once
 
 #include "graph/rank_grid.h"
 #include "network/network.h"
@@ -31,5 +30,3 @@ struct cpl_group_layout {
  */
 int cpl_group_layout(const struct cpl_group_layout *how, int *rank_host,
                      struct cpl_error *err);
-
-#endif

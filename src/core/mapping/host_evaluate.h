@@ -5,8 +5,7 @@
  * flows costs as much as their links, whatever the size of the machine; a job
  * whose flows meet most links is faster to put on all of them.
  */
-#ifndef CPL_MAPPING_HOST_EVALUATE_H
-#define CPL_MAPPING_HOST_EVALUATE_H
+#pragma once
 
 #include "traffic/moves.h"
 #include "traffic/workload.h"
@@ -50,5 +49,3 @@ void cpl_evaluator_close(struct cpl_evaluator *ev);
 int cpl_evaluate(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
                  const int *node, struct cpl_figures *out,
                  struct cpl_error *err);
-
-#endif

@@ -11,10 +11,8 @@ struct cpl_comm *cpl_map_router_graph(const struct cpl_network *net,
 	        malloc(((size_t)net->n_links + 1) * sizeof(*entry));
 	struct cpl_comm *graph;
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int64_t l = 0; l < net->n_links; l++)
 		entry[l] = (struct cpl_comm_entry){
 		        net->link_from[l], net->link_to[l],

@@ -4,8 +4,7 @@
  * free nodes it chooses nodes and rank order together; without any it only
  * exchanges hosts, which yields a rank order.
  */
-#ifndef CPL_MAPPING_HOST_SEARCH_H
-#define CPL_MAPPING_HOST_SEARCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ int cpl_host_search(const struct cpl_host_search *how, int *node,
 int cpl_host_search_open(const struct cpl_host_search *how, const int *node,
                          int n, struct cpl_moves *moves,
                          struct cpl_error *err);
-
-#endif

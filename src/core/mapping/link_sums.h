@@ -3,8 +3,7 @@
  * Link loads that change by single flows (traffic/moves.h), with the sums of
  * the hybrid metric (Mirsadeghi, Afsahi: PTRAM, eq 3) kept up to date.
  */
-#ifndef CPL_MAPPING_LINK_SUMS_H
-#define CPL_MAPPING_LINK_SUMS_H
+#pragma once
 
 #include "mapping/mapping.h"
 #include "traffic/moves.h"
@@ -59,5 +58,3 @@ int cpl_link_sums_hottest(struct cpl_link_sums *sums);
 
 /* Keeps what is tentative. O(touched links), or O(links) where a load fell. */
 void cpl_link_sums_keep(struct cpl_link_sums *sums);
-
-#endif

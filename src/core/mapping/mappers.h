@@ -3,8 +3,7 @@
  * The mappers, what each implements, and its cost. A program finds them by name
  * (cpl_mapper_find), so that a new one needs no line here.
  */
-#ifndef CPL_MAPPING_MAPPERS_H
-#define CPL_MAPPING_MAPPERS_H
+#pragma once
 
 #include "mapping/mapping.h"
 
@@ -108,5 +107,3 @@ extern const struct cpl_mapper cpl_mapper_ptram, cpl_mapper_ptram_refine;
  * order. */
 #define CPL_ASTAR_TASKS_MAX 12
 extern const struct cpl_mapper cpl_mapper_astar;
-
-#endif

@@ -6,7 +6,6 @@
 
 #include "graph/arena.h"
 #include "mapping/mapping_internal.h"
-#include "mapping/clusters.h"
 #include "traffic/workload.h"
 
 /* This is as many as a signature may have ranks. */
@@ -27,13 +26,12 @@ static const struct cpl_mapper *check_option(const struct cpl_mapper *mapper,
 
 	if (!option)
 		return mapper;
-	if (!mapper->check_option) {
-		cpl_fail(err,
-		         "rank mapping '%s' takes no option, but there is "
-		         "'%.64s'",
-		         mapper->name, option);
-		return NULL;
-	}
+	if (!mapper->check_option)
+		return cpl_fail_null(
+		        err,
+		        "rank mapping '%s' takes no option, but there is "
+		        "'%.64s'",
+		        mapper->name, option);
 	return mapper->check_option(option, err) ? NULL : mapper;
 }
 

@@ -7,8 +7,7 @@
  * test_bundles; host_* quick in test_joint test_ports; cell_spread
  * group* replace in test_groups; link_sums ptram* in
  * test_ptram; rank_groups in test_rank_boxes; tile_option in test_tile. */
-#ifndef CPL_MAPPING_MAPPING_H
-#define CPL_MAPPING_MAPPING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -164,5 +163,3 @@ void cpl_map_result_free(struct cpl_map_result *result);
 /* Block order: fills host 0, then host 1, ... Others are in
  * mapping/mappers.h. */
 extern const struct cpl_mapper cpl_mapper_linear;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The mappers share the swap refinement, and orders to fall back on. */
-#ifndef CPL_MAPPING_MAPPING_INTERNAL_H
-#define CPL_MAPPING_MAPPING_INTERNAL_H
+#pragma once
 
 #include "graph/arena.h"
 #include "graph/partition.h"
@@ -78,5 +77,3 @@ int cpl_map_default_order(const struct cpl_map_request *req, int *rank_host,
  * hosts). */
 int cpl_map_switch_order(const struct cpl_map_request *req, int *rank_host,
                          struct cpl_error *err);
-
-#endif

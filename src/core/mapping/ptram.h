@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions that ptram and its refinement share (Mirsadeghi, Afsahi: PTRAM). */
-#ifndef CPL_MAPPING_PTRAM_H
-#define CPL_MAPPING_PTRAM_H
+#pragma once
 
 #include "mapping/link_sums.h"
 #include "mapping/clusters.h"
@@ -22,5 +21,3 @@ int cpl_ptram_assign(struct cpl_clusters *clusters, int *target_of,
  * route) for each swap. */
 int cpl_ptram_refine(struct cpl_clusters *clusters, int *target_of,
                      int max_swaps, bool receivers, struct cpl_error *err);
-
-#endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "mapping/mappers.h"
 #include "mapping/mapping_internal.h"
 
 /* With fewer hosts it does not matter which is where. */

@@ -5,8 +5,7 @@
  * set. So many node sets are judged with their rank order for little more than
  * one.
  */
-#ifndef CPL_MAPPING_QUICK_H
-#define CPL_MAPPING_QUICK_H
+#pragma once
 
 #include "mapping/host_evaluate.h"
 #include "mapping/host_search.h"
@@ -100,5 +99,3 @@ static inline bool cpl_figures_better(enum cpl_objective objective,
 }
 
 extern const struct cpl_mapper cpl_mapper_quick;
-
-#endif

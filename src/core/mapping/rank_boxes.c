@@ -4,7 +4,6 @@
 
 #include "graph/arena.h"
 #include "mapping/rank_boxes.h"
-#include "mapping/rank_groups.h"
 
 #define MAX_DIMS 5
 /* The limits of shapes tried and of entries looked at for them: some 5 ms. */

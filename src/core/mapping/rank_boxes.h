@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ranks that share a host: boxes of the grid that they are numbered along. */
-#ifndef CPL_MAPPING_RANK_BOXES_H
-#define CPL_MAPPING_RANK_BOXES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ int cpl_rank_boxes(const struct cpl_comm *comm, const struct cpl_comm *graph,
  * divisors of ranks * ranks). */
 int cpl_rank_columns(const struct cpl_comm *graph, const int *size, int n,
                      int *of, struct cpl_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Groups of ranks that are to share a host, made before it is known which host,
  * once for many node sets.
  */
-#ifndef CPL_MAPPING_RANK_GROUPS_H
-#define CPL_MAPPING_RANK_GROUPS_H
+#pragma once
 
 #include "graph/comm.h"
 #include "network/network.h"
@@ -59,5 +58,3 @@ void cpl_rank_groups_free(struct cpl_rank_groups *groups);
 
 /* Writes ranks' groups in blocks of size[n] into of[ranks]. O(ranks + n). */
 void cpl_rank_groups_list_blocks(const int *size, int n, int ranks, int *of);
-
-#endif

@@ -3,8 +3,7 @@
  * The order of a job's ranks in the forms that launchers need: the files that
  * they read, and the text in which it travels in an environment.
  */
-#ifndef CPL_MAPPING_RANK_ORDER_H
-#define CPL_MAPPING_RANK_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ enum cpl_rank_file {
 int cpl_rank_file_write(FILE *to, enum cpl_rank_file file, char *const *host,
                         int n_hosts, const int *rank_host, int ranks,
                         const int *weight);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Hosts of a job's layout fail: the other ranks stay where they are, and theirs go to
  * the nodes where the job costs least. */
-#ifndef CPL_MAPPING_REPLACE_H
-#define CPL_MAPPING_REPLACE_H
+#pragma once
 
 #include "mapping/host_evaluate.h"
 #include "traffic/objective.h"
@@ -30,5 +29,3 @@ struct cpl_replacing {
  * O(links + entries * route + n * stations * entries of a host * route). */
 int cpl_replace_hosts(const struct cpl_replacing *how, const int *host, int n,
                       int *node, struct cpl_figures *out, struct cpl_error *err);
-
-#endif

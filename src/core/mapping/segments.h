@@ -4,8 +4,7 @@
  * each go into one domain of the machine, such as a block of Slurm's topology/block
  * (sbatch --segment).
  */
-#ifndef CPL_MAPPING_SEGMENTS_H
-#define CPL_MAPPING_SEGMENTS_H
+#pragma once
 
 #include "graph/comm.h"
 #include "network/network.h"
@@ -62,5 +61,3 @@ int cpl_segment_domains(const struct cpl_network *net, const char *name,
 /* In which of them each node is, of[n_nodes]; -1: in none. O(nodes). */
 void cpl_segment_domain_of(const struct cpl_network *net,
                            const struct cpl_segment_domains *domains, int *of);
-
-#endif

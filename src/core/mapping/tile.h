@@ -10,8 +10,7 @@
  * router, host after host. Coordinates count from the lowest that the job has;
  * lengths are those of the box around the job.
  */
-#ifndef CPL_MAPPING_TILE_H
-#define CPL_MAPPING_TILE_H
+#pragma once
 
 #include "network/network.h"
 
@@ -46,5 +45,3 @@ struct cpl_tile_option {
 /* Returns 0, or -1 with err. */
 int cpl_tile_option_parse(const char *text, struct cpl_tile_option *out,
 			  struct cpl_error *err);
-
-#endif

@@ -54,18 +54,16 @@ static const char *parse_lengths(const char *text, const char *what, int *out,
 		long value = strtol(text, &end, 10);
 
 		if (!isdigit((unsigned char)*text) || value < 1 ||
-		    value > LENGTH_MAX) {
-			cpl_fail(err,
-			         "tile: %s is not lengths such as 8x8x4, at "
-			         "'%.32s'",
-			         what, text);
-			return NULL;
-		}
-		if (*n == CPL_TILE_MAX_DIMS) {
-			cpl_fail(err, "tile: %s has more than %d dimensions",
-			         what, CPL_TILE_MAX_DIMS);
-			return NULL;
-		}
+		    value > LENGTH_MAX)
+			return cpl_fail_null(
+			        err,
+			        "tile: %s is not lengths such as 8x8x4, at "
+			        "'%.32s'",
+			        what, text);
+		if (*n == CPL_TILE_MAX_DIMS)
+			return cpl_fail_null(
+			        err, "tile: %s has more than %d dimensions",
+			        what, CPL_TILE_MAX_DIMS);
 		out[(*n)++] = (int)value;
 		text = end;
 		if (*text != 'x')

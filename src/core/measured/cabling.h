@@ -15,8 +15,7 @@
  *
  * Cables that carry alike may be exchanged unnoticed.
  */
-#ifndef CPL_MEASURED_CABLING_H
-#define CPL_MEASURED_CABLING_H
+#pragma once
 
 #include "measured/measured.h"
 
@@ -75,5 +74,3 @@ static inline bool cpl_cabling_differs(const struct cpl_cabling *cabling)
 {
 	return cabling->n_routers || cabling->n_node_links;
 }
-
-#endif

@@ -28,8 +28,7 @@
  */
 /* Tests: measured names rows in test_measured; unknown in test_unknown; http io
  * source in test_measured_site. */
-#ifndef CPL_MEASURED_MEASURED_H
-#define CPL_MEASURED_MEASURED_H
+#pragma once
 
 #include <stdio.h>
 
@@ -111,5 +110,3 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
                                        const struct cpl_network *net,
                                        const struct cpl_load *own,
                                        struct cpl_error *err);
-
-#endif

@@ -13,18 +13,6 @@
 /* Longer names of hosts are none of a network. */
 #define HOST_MAX 256
 
-static int by_ends(const void *a, const void *b, void *arg)
-{
-	const struct cpl_network *net = arg;
-	int x = *(const int *)a, y = *(const int *)b;
-
-	if (net->link_from[x] != net->link_from[y])
-		return net->link_from[x] < net->link_from[y] ? -1 : 1;
-	if (net->link_to[x] != net->link_to[y])
-		return net->link_to[x] < net->link_to[y] ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
 static int by_name(const void *a, const void *b, void *arg)
 {
 	const struct cpl_network *net = arg;
@@ -42,9 +30,7 @@ int measured_names_open(struct measured_names *names,
 	        .net = net, .link = malloc((links + 1) * sizeof(int))};
 	if (!names->link)
 		return cpl_fail_memory(err);
-	for (size_t i = 0; i < links; i++)
-		names->link[i] = (int)i;
-	qsort_r(names->link, links, sizeof(int), by_ends, (void *)net);
+	cpl_network_sort_links(net, names->link);
 	if (!net->router_name)
 		return 0;
 	names->router = malloc((routers + 1) * sizeof(int));
@@ -123,15 +109,11 @@ static int64_t find_node_link(const struct measured_names *names,
 static int64_t find_link(const struct measured_names *names, int from, int to)
 {
 	const struct cpl_network *net = names->net;
-	int64_t low = 0, high = net->n_links;
+	int64_t at = cpl_network_link_at(net, names->link, from, to);
 
-	CPL_BISECT(low, high, mid,
-	           net->link_from[names->link[mid]] < from ||
-	                   (net->link_from[names->link[mid]] == from &&
-	                    net->link_to[names->link[mid]] < to));
-	return low < net->n_links && net->link_from[names->link[low]] == from &&
-	                       net->link_to[names->link[low]] == to
-	               ? low
+	return at < net->n_links && net->link_from[names->link[at]] == from &&
+	                       net->link_to[names->link[at]] == to
+	               ? at
 	               : -1;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the links of a network are called in measurements, see measured.h. */
-#ifndef CPL_MEASURED_NAMES_H
-#define CPL_MEASURED_NAMES_H
+#pragma once
 
 #include "network/network.h"
 
@@ -32,5 +31,3 @@ int64_t measured_find(const struct measured_names *names, const char *from,
 /* Those of an id. O(links there). */
 struct measured_group measured_group(const struct measured_names *names,
                                      int64_t id);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rows of a text of measurements, see measured.h. */
-#ifndef CPL_MEASURED_ROWS_H
-#define CPL_MEASURED_ROWS_H
+#pragma once
 
 #include "base/error.h"
 #include "measured/measured.h"
@@ -49,5 +48,3 @@ void measured_leave_out(struct measured_rows *rows, int64_t n, int line,
 
 /* A link that the network does not have, or with so many cables. */
 void measured_note_odd(struct cpl_measured *out, const struct cpl_measured_odd *odd);
-
-#endif

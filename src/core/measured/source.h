@@ -5,8 +5,7 @@
  * Prometheus server answers to an instant query: there each sample has labels
  * "from" and "to", and its value is in bytes per second.
  */
-#ifndef CPL_MEASURED_SOURCE_H
-#define CPL_MEASURED_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ char *cpl_measured_fetch(const char *source, int64_t deadline, size_t *length,
 /* A Prometheus server's answer as CSV, to free(). NULL with err. O(length). */
 char *cpl_measured_from_prometheus(const char *text, size_t length,
                                    size_t *out_length, struct cpl_error *err);
-
-#endif

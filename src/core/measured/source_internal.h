@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_MEASURED_SOURCE_INTERNAL_H
-#define CPL_MEASURED_SOURCE_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ char *measured_read_all(int fd, int64_t deadline, size_t *length);
 /* http.c: what a server says; where: behind "http://". */
 char *measured_http(const char *source, const char *where, int64_t deadline,
                     size_t *length, struct cpl_error *err);
-
-#endif

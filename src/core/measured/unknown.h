@@ -4,8 +4,7 @@
  * sends as much to each other node of the job, and how much of what was measured
  * each of them sent.
  */
-#ifndef CPL_MEASURED_UNKNOWN_H
-#define CPL_MEASURED_UNKNOWN_H
+#pragma once
 
 #include "measured/measured.h"
 #include "traffic/workload.h"
@@ -58,5 +57,3 @@ int cpl_unknown_share(struct cpl_unknown *job, int n,
                       const struct cpl_network *net,
                       const struct cpl_job_load *rest,
                       struct cpl_job_load **left, struct cpl_error *err);
-
-#endif

@@ -5,8 +5,7 @@
  * routers of the network or units of one of its levels, chassis or groups: the
  * level with which they agree best is taken, the finest of several.
  */
-#ifndef CPL_NETWORK_AGAINST_H
-#define CPL_NETWORK_AGAINST_H
+#pragma once
 
 #include "network/network.h"
 #include "network/reader/slurm_view.h"
@@ -49,5 +48,3 @@ static inline bool cpl_against_differs(const struct cpl_against *a)
 	return a->n_only_slurm || a->n_only_network || a->n_no_switch ||
 	       a->n_odd || a->n_same;
 }
-
-#endif

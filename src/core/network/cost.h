@@ -14,8 +14,7 @@
  * `slack` besides. Nodes are in the cabinet of their router; where a node hangs
  * on several, of the first.
  */
-#ifndef CPL_NETWORK_COST_H
-#define CPL_NETWORK_COST_H
+#pragma once
 
 #include "network/network.h"
 
@@ -58,5 +57,3 @@ struct cpl_network_cost {
  */
 int cpl_network_cost(const struct cpl_network *net, const double *price,
                      struct cpl_network_cost *out, struct cpl_error *err);
-
-#endif

@@ -533,10 +533,8 @@ char *cpl_network_export(const struct cpl_network *net,
 	FILE *out = open_memstream(&text, length);
 	int rc = 0;
 
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(err);
 	if (yaml)
 		fprintf(out, "---\n");
 	if (what != CPL_EXPORT_BLOCK)

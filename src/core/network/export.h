@@ -9,8 +9,7 @@
  * docs.nvidia.com/topograph): of each node the switches of that tree above it, from
  * the nearest on, and its domain as a label.
  */
-#ifndef CPL_NETWORK_EXPORT_H
-#define CPL_NETWORK_EXPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ char *cpl_network_export(const struct cpl_network *net,
                          enum cpl_export_format format,
                          enum cpl_export_what what, size_t *length,
                          struct cpl_error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * accelerators in test_accelerators; export in golden/networks.t;
  * stations in test_ports; against in golden/against.t; cost in
  * golden/networks.t. */
-#ifndef CPL_NETWORK_NETWORK_H
-#define CPL_NETWORK_NETWORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -239,6 +238,14 @@ int cpl_network_node(const struct cpl_network *net, const char *host);
 /* How many nodes there are: those with a name. O(n_nodes). */
 int cpl_network_hosts(const struct cpl_network *net);
 
+/* Links by the routers that they lead from, then to, then by id, into link[n_links].
+ * O(links log links). */
+void cpl_network_sort_links(const struct cpl_network *net, int *link);
+/* The first of those that is none before from -> to: n_links where all are. O(log
+ * links). */
+int64_t cpl_network_link_at(const struct cpl_network *net, const int *link,
+                            int from, int to);
+
 /* net->next_links: the link from a router towards another that has nodes. O(1).
  */
 static inline int cpl_network_next_link(const struct cpl_network *net,
@@ -429,5 +436,3 @@ static inline int cpl_level_unit(const struct cpl_level *level, int router)
 /* Coordinates of a router with nodes into at[CPL_NETWORK_MAX_DIMS]: how many.
  * The type's, the product's, or its unit in each level from the coarsest. */
 int cpl_network_coordinates(const struct cpl_network *net, int router, int *at);
-
-#endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of next links by a search from each router with nodes. */
 #include <stdlib.h>
-#include <string.h>
 
+#include "graph/members.h"
 #include "network/type.h"
 
 /* Entries at the most: 512 MB. */
@@ -19,20 +19,6 @@ int cpl_network_check_next_links(const struct cpl_network *net,
 	        "%d routers, %d of them with nodes, make a table of "
 	        "routes above %d entries",
 	        net->n_routers, net->n_node_routers, MAX_TABLE);
-}
-
-/* Sort links by the router that they lead to. */
-static void sort_links(const struct cpl_network *net, int *first, int *link)
-{
-	for (int64_t i = 0; i < net->n_links; i++)
-		first[net->link_to[i] + 1]++;
-	for (int r = 0; r < net->n_routers; r++)
-		first[r + 1] += first[r];
-	for (int64_t i = net->n_links - 1; i >= 0; i--)
-		link[--first[net->link_to[i] + 1]] = (int)i;
-	for (int r = 0; r < net->n_routers; r++)
-		first[r] = first[r + 1];
-	first[net->n_routers] = (int)net->n_links;
 }
 
 /* Searches from 64 routers at once, a bit each. */
@@ -231,7 +217,7 @@ int cpl_network_find_next_links(struct cpl_network *net, struct cpl_error *err)
 {
 	size_t n = (size_t)net->n_routers, links = (size_t)net->n_links + 1;
 	size_t words = (n + 63) / 64;
-	int *first = calloc(n + 1, sizeof(*first));
+	int *first = calloc(n + 2, sizeof(*first));
 	int *link = malloc(links * sizeof(*link));
 	uint64_t *bits = malloc((3 * n + 2 * words) * sizeof(*bits));
 	uint16_t *place = malloc(links * sizeof(*place));
@@ -255,7 +241,8 @@ int cpl_network_find_next_links(struct cpl_network *net, struct cpl_error *err)
 	s.next = bits + 2 * n;
 	s.front = bits + 3 * n;
 	s.after = s.front + words;
-	sort_links(net, first, link);
+	cpl_members_list(net->link_to, (int)net->n_links, net->n_routers, first,
+	                 link);
 	rc = pair_links(net, first, link, place, (int *)bits, err);
 	if (rc)
 		goto out;

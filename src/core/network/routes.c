@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bisect.h"
 #include "base/file.h"
 #include "base/lines.h"
 #include "network/type.h"
@@ -51,33 +50,17 @@ static int read_router(struct cpl_lines *in, const char *what, int limit,
 	return 0;
 }
 
-static int compare(const void *a, const void *b, void *network)
-{
-	const struct cpl_network *net = network;
-	int x = *(const int *)a, y = *(const int *)b;
-
-	if (net->link_from[x] != net->link_from[y])
-		return net->link_from[x] < net->link_from[y] ? -1 : 1;
-	if (net->link_to[x] != net->link_to[y])
-		return net->link_to[x] < net->link_to[y] ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
 /* Link k of those from one router to another, or -1. */
 static int find_link(const struct route_reader *r, int from, int to, int k)
 {
 	const struct cpl_network *net = r->net;
-	int64_t low = 0, high = net->n_links;
+	int64_t at = cpl_network_link_at(net, r->by_ends, from, to);
 
-	CPL_BISECT(low, high, middle,
-	           net->link_from[r->by_ends[middle]] < from ||
-	                   (net->link_from[r->by_ends[middle]] == from &&
-	                    net->link_to[r->by_ends[middle]] < to));
-	if (k >= net->n_links - low)
+	if (k >= net->n_links - at)
 		return -1;
-	low = r->by_ends[low + k];
-	return net->link_from[low] == from && net->link_to[low] == to ? (int)low
-	                                                              : -1;
+	at = r->by_ends[at + k];
+	return net->link_from[at] == from && net->link_to[at] == to ? (int)at
+	                                                            : -1;
 }
 
 static int read_hop(struct route_reader *r, int at, int *next)
@@ -213,10 +196,7 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
 		cpl_fail_memory(err);
 		goto out;
 	}
-	for (int64_t i = 0; i < net->n_links; i++)
-		r.by_ends[i] = (int)i;
-	qsort_r(r.by_ends, (size_t)net->n_links, sizeof(*r.by_ends), compare,
-	        net);
+	cpl_network_sort_links(net, r.by_ends);
 	if (!read_lines(&r))
 		rc = sort_routes(&r, net->routes);
 out:

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What types build their networks from: classes of links, dimensions,
  * levels. */
+#include "commplace-config.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "network/type.h"
 
 int cpl_network_add_class(struct cpl_network *net, const char *name,
@@ -150,4 +153,36 @@ int cpl_network_add_units(struct cpl_network *net, const char *name,
 			level->unit_of[r++] = u;
 	net->n_levels++;
 	return 0;
+}
+
+static int by_ends(const void *a, const void *b, void *network)
+{
+	const struct cpl_network *net = network;
+	int x = *(const int *)a, y = *(const int *)b;
+
+	if (net->link_from[x] != net->link_from[y])
+		return net->link_from[x] < net->link_from[y] ? -1 : 1;
+	if (net->link_to[x] != net->link_to[y])
+		return net->link_to[x] < net->link_to[y] ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+void cpl_network_sort_links(const struct cpl_network *net, int *link)
+{
+	for (int64_t i = 0; i < net->n_links; i++)
+		link[i] = (int)i;
+	qsort_r(link, (size_t)net->n_links, sizeof(*link), by_ends,
+	        (void *)net);
+}
+
+int64_t cpl_network_link_at(const struct cpl_network *net, const int *link,
+                            int from, int to)
+{
+	int64_t low = 0, high = net->n_links;
+
+	CPL_BISECT(low, high, middle,
+	           net->link_from[link[middle]] < from ||
+	                   (net->link_from[link[middle]] == from &&
+	                    net->link_to[link[middle]] < to));
+	return low;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a network type is, and what types share. */
-#ifndef CPL_NETWORK_TYPE_H
-#define CPL_NETWORK_TYPE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -199,5 +198,3 @@ int cpl_network_bandwidth(const json_t *object, const char *key, double *out,
  * net->n_routers. How many, or -1 with err. */
 int cpl_network_dims(struct cpl_network *net, const json_t *root, int *dim,
                      struct cpl_error *err);
-
-#endif

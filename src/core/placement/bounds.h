@@ -29,8 +29,7 @@
  * found when nodes are chosen, whose number may not be known before.
  */
 /* Tests: bounds* in test_bounds test_bounds_wish. */
-#ifndef CPL_PLACEMENT_BOUNDS_H
-#define CPL_PLACEMENT_BOUNDS_H
+#pragma once
 
 #include "placement/placement.h"
 
@@ -102,5 +101,3 @@ int cpl_bounds_keep(const struct cpl_placement_request *req, const int *stock,
  * free() it; NULL: memory. O(nodes + units). */
 char *cpl_bounds_words(const struct cpl_bounds *bounds, const int *node,
                        int n);
-
-#endif

@@ -6,8 +6,7 @@
  * that traffic inside need not leave, the domains where there are some, else the
  * routers or on a torus its boxes of all sides but the longest one.
  */
-#ifndef CPL_PLACEMENT_CUT_H
-#define CPL_PLACEMENT_CUT_H
+#pragma once
 
 #include "graph/arena.h"
 #include "network/network.h"
@@ -54,5 +53,3 @@ int cpl_whole_units_open(struct cpl_whole_units *out,
 int cpl_whole_units_broken(struct cpl_whole_units *units, const int *node,
                            int n);
 void cpl_whole_units_close(struct cpl_whole_units *units);
-
-#endif

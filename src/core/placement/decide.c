@@ -2,7 +2,6 @@
 #include "placement/decide.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "placement/bounds.h"
 #include "placement/cut.h"

@@ -72,8 +72,7 @@
  * machine's speed, but that between the third and the fourth what is known by
  * then to be better with its rank order is taken.
  */
-#ifndef CPL_PLACEMENT_DECIDE_H
-#define CPL_PLACEMENT_DECIDE_H
+#pragma once
 
 #include "base/team.h"
 #include "learn/learned.h"
@@ -300,5 +299,3 @@ static inline void cpl_candidate_figures(const struct cpl_candidate *c,
 	else
 		*out = (struct cpl_figures){c->metrics, c->sums};
 }
-
-#endif

@@ -4,7 +4,6 @@
  * over the fewest units of the network (mapping/group_layout.h); else near each
  * other, as by compact.
  */
-#include <string.h>
 
 #include "graph/arena.h"
 #include "mapping/group_layout.h"

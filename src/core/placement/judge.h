@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_PLACEMENT_JUDGE_H
-#define CPL_PLACEMENT_JUDGE_H
+#pragma once
 
 #include "placement/decide.h"
 
@@ -13,5 +12,3 @@
  */
 int cpl_judge(const struct cpl_decide_request *req, struct cpl_decision *out,
               struct cpl_error *err);
-
-#endif

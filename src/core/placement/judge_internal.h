@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The judging of one decision, for the files that do it. */
-#ifndef CPL_PLACEMENT_JUDGE_INTERNAL_H
-#define CPL_PLACEMENT_JUDGE_INTERNAL_H
+#pragma once
 
 #include "mapping/quick.h"
 #include "placement/cut.h"
@@ -177,5 +176,3 @@ int cpl_judge_stated(struct judge *j, int stock, struct cpl_error *err);
 
 /* Candidate i from the one chosen on. 0, or -1 with err. */
 int cpl_judge_search(struct judge *j, int i, struct cpl_error *err);
-
-#endif

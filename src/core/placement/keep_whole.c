@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/sort.h"
 #include "placement/cut.h"
 #include "placement/placement.h"
 

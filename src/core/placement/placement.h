@@ -6,8 +6,7 @@
 /* Tests: * in test_placement; judge* searches wish in test_decide*; groups
  * segments in test_groups; unit* in
  * test_decide_units. */
-#ifndef CPL_PLACEMENT_PLACEMENT_H
-#define CPL_PLACEMENT_PLACEMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -133,5 +132,3 @@ extern const struct cpl_placement_policy cpl_placement_linear,
 extern const struct cpl_placement_policy cpl_placement_stock;
 /* That of cpl_repair, for which nobody can ask. */
 extern const struct cpl_placement_policy cpl_placement_repair;
-
-#endif

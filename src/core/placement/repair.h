@@ -4,8 +4,7 @@
  * where they were, and those of nodes that are gone move to the free nodes where the
  * job costs least (mapping/replace.h), if that is little worse than a fresh plan.
  */
-#ifndef CPL_PLACEMENT_REPAIR_H
-#define CPL_PLACEMENT_REPAIR_H
+#pragma once
 
 #include "placement/decide.h"
 
@@ -37,5 +36,3 @@ struct cpl_former {
  */
 int cpl_repair(const struct cpl_decide_request *req, struct cpl_decision *out,
                struct cpl_error *err);
-
-#endif

@@ -5,6 +5,7 @@
 
 #include "base/sort.h"
 #include "graph/arena.h"
+#include "graph/members.h"
 
 /* Steps from router to router that looking for a start may take. */
 #define BALL_WORK 2000000
@@ -195,24 +196,9 @@ static int by_levels(const struct cpl_network *net, const unsigned char *free,
 
 /* The routers of a graph with those beside them. */
 struct beside {
-	int64_t *row; /* [n_routers + 1] */
+	int *row; /* [n_routers + 2] */
 	int *to;
 };
-
-static void list_beside(const struct cpl_network *net, struct beside *g)
-{
-	int64_t n = net->n_links;
-
-	for (int64_t e = 0; e < n; e++)
-		g->row[net->link_from[e] + 1]++;
-	for (int i = 0; i < net->n_routers; i++)
-		g->row[i + 1] += g->row[i];
-	for (int64_t e = 0; e < n; e++)
-		g->to[g->row[net->link_from[e]]++] = net->link_to[e];
-	for (int i = net->n_routers; i > 0; i--)
-		g->row[i] = g->row[i - 1];
-	g->row[0] = 0;
-}
 
 /* A ball around a router that grows until it has n free nodes. */
 struct ball {
@@ -246,8 +232,7 @@ static int64_t grow(struct ball *b, int start, int64_t less_than)
 		if (sum >= less_than)
 			return -1;
 		b->work += b->graph->row[v + 1] - b->graph->row[v] + 1;
-		for (int64_t e = b->graph->row[v]; e < b->graph->row[v + 1];
-		     e++) {
+		for (int e = b->graph->row[v]; e < b->graph->row[v + 1]; e++) {
 			int to = b->graph->to[e];
 
 			if (b->seen[to] == b->turn)
@@ -273,7 +258,7 @@ static int by_links(const struct cpl_network *net, const unsigned char *free,
 	if (open_counts(&r, net, free, out, err))
 		return -1;
 	ball.count = r.count[r.n_levels - 1];
-	graph.row = cpl_arena_take(&r.arena, net->n_routers + 1,
+	graph.row = cpl_arena_take(&r.arena, net->n_routers + 2,
 	                           sizeof(*graph.row));
 	graph.to = cpl_arena_take(&r.arena, net->n_links, sizeof(*graph.to));
 	ball.queue = cpl_arena_take(&r.arena, net->n_routers, sizeof(int));
@@ -281,7 +266,10 @@ static int by_links(const struct cpl_network *net, const unsigned char *free,
 	ball.seen = cpl_arena_take(&r.arena, net->n_routers, sizeof(int));
 	if (r.arena.failed)
 		return cpl_arena_end(&r.arena, -1, err);
-	list_beside(net, &graph);
+	cpl_members_list(net->link_from, (int)net->n_links, net->n_routers,
+	                 graph.row, graph.to);
+	for (int64_t e = 0; e < net->n_links; e++)
+		graph.to[e] = net->link_to[graph.to[e]];
 	for (int v = 0; v < net->n_node_routers && ball.work < BALL_WORK; v++) {
 		int64_t sum = ball.count[v] ? grow(&ball, v, least) : -1;
 

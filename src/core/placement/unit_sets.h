@@ -3,8 +3,7 @@
  * Sets of nodes that are near each other, or far apart, by the units of a
  * network's levels (groups, chassis, switches), the routers last.
  */
-#ifndef CPL_PLACEMENT_UNIT_SETS_H
-#define CPL_PLACEMENT_UNIT_SETS_H
+#pragma once
 
 #include "placement/placement.h"
 
@@ -25,5 +24,3 @@ int cpl_units_compact(const struct cpl_network *net, const unsigned char *free,
  * those that get one more are evenly spaced. O(nodes). */
 int cpl_units_spread(const struct cpl_network *net, const unsigned char *free,
                      int n, int *out, struct cpl_error *err);
-
-#endif

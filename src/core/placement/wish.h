@@ -5,8 +5,7 @@
  * a command line, a submission with the configuration's lines, a record. From
  * there on the wish is handed on.
  */
-#ifndef CPL_PLACEMENT_WISH_H
-#define CPL_PLACEMENT_WISH_H
+#pragma once
 
 #include "mapping/mapping.h"
 #include "placement/cut.h"
@@ -46,5 +45,3 @@ static inline bool cpl_wish_searches(const struct cpl_wish *wish)
 {
 	return wish->policy && wish->policy->flags & CPL_PLACEMENT_SEARCH;
 }
-
-#endif

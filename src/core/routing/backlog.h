@@ -14,8 +14,7 @@
  * whichever has less before it on all of its links (Singh 2005; Kim, Dally, Scott,
  * Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
  */
-#ifndef CPL_ROUTING_BACKLOG_H
-#define CPL_ROUTING_BACKLOG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -56,5 +55,3 @@ static inline void cpl_backlog_put(struct cpl_backlog *q, int64_t link,
 int cpl_backlog_solve(const struct cpl_network *net,
                      struct cpl_adaptive_job *job, int n, double *load,
                      struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Paths inside a group, which all dragonfly routings use. */
-#ifndef CPL_ROUTING_DRAGONFLY_PATHS_H
-#define CPL_ROUTING_DRAGONFLY_PATHS_H
+#pragma once
 
 #include "network/dragonfly/dragonfly.h"
 #include "routing/routing.h"
@@ -143,5 +142,3 @@ int cpl_direct_add(const struct cpl_network *net, int from, int to,
 /* Its add with the caller's number of packets. O(packets * (K + hops)). */
 void cpl_static_indirect_sample(const struct cpl_network *net, int from, int to,
                                 double bytes, int packets, double *load);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Paths inside a group, on dragonflies whose groups are of several kinds. */
-#ifndef CPL_ROUTING_KINDS_DIRECT_H
-#define CPL_ROUTING_KINDS_DIRECT_H
+#pragma once
 
 #include "network/dragonfly/dragonfly_kinds.h"
 #include "routing/local_paths.h"
@@ -11,5 +10,3 @@
 int cpl_kinds_local(const struct cpl_dfkinds *df, const struct cpl_dfkind_at *a,
                     const struct cpl_dfkind_at *b, double part,
                     struct cpl_share share[CPL_LOCAL_LINKS]);
-
-#endif

@@ -10,8 +10,7 @@
  * of its gateways to another group divide their bytes over the links alike, so
  * that pairs of such classes are enough, each once for both directions.
  */
-#ifndef CPL_ROUTING_LEGS_H
-#define CPL_ROUTING_LEGS_H
+#pragma once
 
 #include "network/dragonfly/dragonfly.h"
 
@@ -55,5 +54,3 @@ void cpl_many_links_legs(const struct cpl_network *net, const double *sent,
  * diagonal. O(routers per group^2). */
 void cpl_local_spread(const struct cpl_network *net, int group,
                       const double *local, double *load);
-
-#endif

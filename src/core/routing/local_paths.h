@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shortest paths inside a dragonfly's group of all-to-all rows and columns. */
-#ifndef CPL_ROUTING_LOCAL_PATHS_H
-#define CPL_ROUTING_LOCAL_PATHS_H
+#pragma once
 
 #include "network/dragonfly/group.h"
 
@@ -40,5 +39,3 @@ static inline int cpl_local_links(const struct cpl_local_group *g, int from_row,
 		        part};
 	return n;
 }
-
-#endif

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "routing/routing.h"
 
+#include "graph/members.h"
+
 int64_t cpl_route_max(const struct cpl_network *net,
                       const struct cpl_routing *routing)
 {
 	return net->n_links + 1 + (routing->again ? routing->again(net) : 0);
-}
-
-static void list_out(struct cpl_route_finder *f)
-{
-	const struct cpl_network *net = f->net;
-
-	for (int64_t l = 0; l < net->n_links; l++)
-		f->out_first[net->link_from[l] + 2]++;
-	for (int r = 0; r < net->n_routers; r++)
-		f->out_first[r + 2] += f->out_first[r + 1];
-	for (int64_t l = 0; l < net->n_links; l++)
-		f->out[f->out_first[net->link_from[l] + 1]++] = (int)l;
 }
 
 double cpl_station_hops(const struct cpl_network *net,
@@ -77,7 +67,8 @@ int cpl_route_finder_init(struct cpl_route_finder *finder,
 	if (f.arena.failed)
 		return cpl_arena_end(&f.arena, -1, err);
 	if (!routing->links)
-		list_out(&f);
+		cpl_members_list(net->link_from, (int)net->n_links,
+		                 net->n_routers, f.out_first, f.out);
 	*finder = f;
 	return 0;
 }

@@ -7,8 +7,7 @@
  * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
  * test_progressive; shortest_path table in test_graph;
  * static_indirect_sampled in test_sampled; adaptive_hops ugal in test_backlog. */
-#ifndef CPL_ROUTING_ROUTING_H
-#define CPL_ROUTING_ROUTING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -256,5 +255,3 @@ extern const struct cpl_routing cpl_routing_dimension_order;
  * in both directions. A link's share is that of the paths through it, counted
  * in closed form. O(routers of the box between the two * dimensions). */
 extern const struct cpl_routing cpl_routing_adaptive_minimal;
-
-#endif

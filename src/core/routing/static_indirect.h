@@ -7,8 +7,7 @@
  * each router sends and receives (Jain 2016, 3.2.2; the expectation instead of
  * drawn packets).
  */
-#ifndef CPL_ROUTING_STATIC_INDIRECT_H
-#define CPL_ROUTING_STATIC_INDIRECT_H
+#pragma once
 
 #include "routing/routing.h"
 
@@ -42,5 +41,3 @@ void cpl_indirect_flow(struct cpl_indirect *in, int from, int to, double bytes);
  * the cost of the legs of legs.h). */
 void cpl_indirect_finish(struct cpl_indirect *in, double *load,
                          struct cpl_routed *routed);
-
-#endif

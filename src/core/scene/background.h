@@ -6,8 +6,7 @@
  * costs what its links are, times the jobs that share them. One thread at a
  * time.
  */
-#ifndef CPL_SCENE_BACKGROUND_H
-#define CPL_SCENE_BACKGROUND_H
+#pragma once
 
 #include "traffic/harm.h"
 #include "traffic/times.h"
@@ -93,5 +92,3 @@ cpl_background_rates(const struct cpl_background *background);
 const struct cpl_load *cpl_background_during(struct cpl_background *background,
                                              double seconds,
                                              struct cpl_error *err);
-
-#endif

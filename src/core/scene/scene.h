@@ -12,8 +12,7 @@
  * One thread at a time.
  */
 /* Tests: scene in test_engine test_decide. */
-#ifndef CPL_SCENE_SCENE_H
-#define CPL_SCENE_SCENE_H
+#pragma once
 
 #include "placement/decide.h"
 #include "scene/background.h"
@@ -105,5 +104,3 @@ int cpl_scene_decide(struct cpl_scene *scene, const struct cpl_scene_job *job,
                      const struct cpl_placement_request *nodes,
                      const int *stock, const struct cpl_budget *budget,
                      struct cpl_decision *out, struct cpl_error *err);
-
-#endif

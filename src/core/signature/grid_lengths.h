@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This lists the grids of a number of ranks: all lengths of so many axes with that
  * product, one after the other. */
-#ifndef CPL_SIGNATURE_GRID_LENGTHS_H
-#define CPL_SIGNATURE_GRID_LENGTHS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ bool grid_lengths_next(struct grid_lengths *l);
 /* This counts the grids whose lengths are all 2 or more, but no further than
  * `most`. */
 double grid_lengths_count(struct grid_lengths *l, int n_axes, double most);
-
-#endif

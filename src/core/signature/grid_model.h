@@ -2,8 +2,7 @@
 /* This models the traffic of a matrix in a grid of ranks as neighbours and
  * all-to-all along whole axes that look the same from every rank
  * (signature/rescale.h). */
-#ifndef CPL_SIGNATURE_GRID_MODEL_H
-#define CPL_SIGNATURE_GRID_MODEL_H
+#pragma once
 
 #include "signature/rescale.h"
 
@@ -72,5 +71,3 @@ int grid_model_find(struct grid_model *m, const struct grid_sample *s,
 void grid_model_compare(const struct grid_model *m,
                         const struct grid_sample *s, double *near,
                         double weight, double *apart, double *both);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This finds the grid of ranks that explains the traffic of a matrix best. */
-#ifndef CPL_SIGNATURE_GRID_SEARCH_H
-#define CPL_SIGNATURE_GRID_SEARCH_H
+#pragma once
 
 #include "signature/grid_model.h"
 
@@ -24,5 +23,3 @@ void grid_search_free(struct grid_search *x);
  * or -1 with err when memory is out. cpl_signature_rescale states the cost. */
 int grid_search_find(struct grid_search *x, const struct cpl_comm *comm,
                      struct grid *best, struct cpl_error *err);
-
-#endif

@@ -15,8 +15,7 @@
  * for each other with flock of ".lock", which only those can open who may write to
  * the folder.
  */
-#ifndef CPL_SIGNATURE_INSTALL_H
-#define CPL_SIGNATURE_INSTALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -129,5 +128,3 @@ int cpl_version_by_number(const void *a, const void *b);
 int cpl_install_no_version(const char *name, int version,
                            const struct cpl_version *list, int n,
                            struct cpl_error *err);
-
-#endif

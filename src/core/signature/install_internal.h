@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is shared by the files of a profile in a folder (install_files.c) and their
  * changes (install.c). */
-#ifndef CPL_SIGNATURE_INSTALL_INTERNAL_H
-#define CPL_SIGNATURE_INSTALL_INTERNAL_H
+#pragma once
 
 #include "signature/install.h"
 
@@ -37,5 +36,3 @@ char *install_path_to_use(const char *dir, const char *name, int ranks,
  * cpl_profile_file() finds it. */
 char *install_path_in_use(const char *dir, const char *name, int ranks,
                           struct cpl_error *err);
-
-#endif

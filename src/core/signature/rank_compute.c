@@ -54,10 +54,8 @@ double *rank_compute_parse(const char *text, int ranks, double mean,
 {
 	double *out = malloc(sizeof(*out) * (size_t)ranks);
 
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(err);
 	if (take_ranks(text, ranks, mean, out) == ranks)
 		return out;
 	cpl_fail(err,

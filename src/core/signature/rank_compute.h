@@ -2,8 +2,7 @@
 /* This is the text in a signature that says how long each rank computes in a phase:
  * percents of the mean in the order of ranks, with runs as PERCENTxLENGTH:
  * "100x14,230,95". */
-#ifndef CPL_SIGNATURE_RANK_COMPUTE_H
-#define CPL_SIGNATURE_RANK_COMPUTE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -17,5 +16,3 @@ double *rank_compute_parse(const char *text, int ranks, double mean,
 
 /* This prints the text of so many seconds. It costs O(ranks). */
 void rank_compute_print(FILE *f, const double *seconds, int ranks, double mean);
-
-#endif

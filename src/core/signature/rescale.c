@@ -199,27 +199,23 @@ static struct cpl_comm *make(struct rescale_search *x, const struct grid *to,
 	struct cpl_comm_entry *entry;
 	struct cpl_comm *comm;
 
-	if (most > MAX_MADE / to->ranks) {
-		cpl_fail(err,
-		         "%d ranks with up to %lld partners each are too "
-		         "many",
-		         to->ranks, (long long)most);
-		return NULL;
-	}
+	if (most > MAX_MADE / to->ranks)
+		return cpl_fail_null(
+		        err,
+		        "%d ranks with up to %lld partners each are too "
+		        "many",
+		        to->ranks, (long long)most);
 	x->bytes +=
 	        (uint64_t)to->ranks * (MADE_RANK + MADE_ENTRY * (uint64_t)most);
-	if (x->max_bytes && x->bytes > x->max_bytes) {
-		cpl_fail(err,
-		         "it may need more than the %llu MiB of memory that "
-		         "are used at most (ProfileMemory in commplace.conf)",
-		         (unsigned long long)(x->max_bytes >> 20));
-		return NULL;
-	}
+	if (x->max_bytes && x->bytes > x->max_bytes)
+		return cpl_fail_null(
+		        err,
+		        "it may need more than the %llu MiB of memory that "
+		        "are used at most (ProfileMemory in commplace.conf)",
+		        (unsigned long long)(x->max_bytes >> 20));
 	entry = malloc((size_t)(most * to->ranks + 1) * sizeof(*entry));
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	/* A rank's share along an axis is cut into more pieces. */
 	for (int a = 0; a < to->n_dims; a++)
 		if (m->axis_bytes[a] > 0 && to->dim[a] > 1)
@@ -300,10 +296,8 @@ static struct cpl_signature *empty_like(const struct cpl_signature *sig,
 {
 	struct cpl_signature *out = calloc(1, sizeof(*out));
 
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(err);
 	out->ranks = ranks;
 	out->name = strdup(sig->name ? sig->name : "");
 	out->application = sig->application ? strdup(sig->application) : NULL;
@@ -382,13 +376,12 @@ struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
 
 	memset(how, 0, sizeof(*how));
 	/* A job may ask for any number, and lengths of grids are found by trial. */
-	if (ranks > CPL_SIGNATURE_MAX_RANKS) {
-		cpl_fail(err,
-		         "%s cannot be rescaled to %d ranks: at most %d "
-		         "are allowed",
-		         sig->name, ranks, CPL_SIGNATURE_MAX_RANKS);
-		return NULL;
-	}
+	if (ranks > CPL_SIGNATURE_MAX_RANKS)
+		return cpl_fail_null(
+		        err,
+		        "%s cannot be rescaled to %d ranks: at most %d "
+		        "are allowed",
+		        sig->name, ranks, CPL_SIGNATURE_MAX_RANKS);
 	total = cpl_signature_total(sig, err);
 	if (total && !grid_search_init(&x.g, sig->ranks, err))
 		out = empty_like(sig, ranks, err);

@@ -14,8 +14,7 @@
  * allows. What a rank sends to a neighbour, and along an axis in all, stays the
  * same: each rank has as much to compute as before (weak scaling).
  */
-#ifndef CPL_SIGNATURE_RESCALE_H
-#define CPL_SIGNATURE_RESCALE_H
+#pragma once
 
 #include "base/error.h"
 #include "graph/comm.h"
@@ -61,5 +60,3 @@ struct cpl_signature *cpl_signature_rescale(const struct cpl_signature *sig,
                                             int ranks, uint64_t max_bytes,
                                             struct cpl_rescaled *how,
                                             struct cpl_error *err);
-
-#endif

@@ -2,8 +2,7 @@
 /* This gives the messages of a phase in the order of its algorithm. A collective
  * operation goes round by round, and a rank begins the next round when its own
  * messages of this one have arrived (Thakur, Rabenseifner, Gropp, IJHPCA 2005). */
-#ifndef CPL_SIGNATURE_ROUNDS_H
-#define CPL_SIGNATURE_ROUNDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ int64_t cpl_phase_rounds(const struct cpl_phase *phase);
 /* round is below that number, rank below the signature's. It costs O(log ranks). */
 struct cpl_exchange cpl_phase_round(const struct cpl_phase *phase,
                                     int64_t round, int rank);
-
-#endif

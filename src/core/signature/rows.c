@@ -45,10 +45,8 @@ static struct cpl_rows *make(const struct cpl_signature *sig, const char *phase,
 	if (phase && !(first = find_phase(sig, phase, err)))
 		return NULL;
 	rows = malloc(sizeof(*rows) + (size_t)n * sizeof(rows->term[0]));
-	if (!rows) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!rows)
+		return cpl_fail_null_memory(err);
 	rows->ranks = sig->ranks;
 	rows->n_terms = n;
 	rows->max_entries = 1;
@@ -277,15 +275,14 @@ struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
 	bool sorted = rows->n_terms == 1 && rows->term[0].comm;
 
 	for (int i = 0; i < rows->n_terms; i++)
-		if (!rows->term[i].comm && most > MAX_COMM) {
-			cpl_fail(err,
-			         "pattern of up to %" PRId64
-			         " messages: at most %" PRId64 " are kept "
-			         "in memory, which this needs; traffic, "
-			         "compare and signature show do without",
-			         most, MAX_COMM);
-			return NULL;
-		}
+		if (!rows->term[i].comm && most > MAX_COMM)
+			return cpl_fail_null(
+			        err,
+			        "pattern of up to %" PRId64
+			        " messages: at most %" PRId64 " are kept "
+			        "in memory, which this needs; traffic, "
+			        "compare and signature show do without",
+			        most, MAX_COMM);
 	row = new_row(rows, longest, err);
 	if (!row)
 		return NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* These are the rows of a communication matrix that need not be stored: a weighted
  * sum of phases, each a matrix or a generator that makes rows on demand. */
-#ifndef CPL_SIGNATURE_ROWS_H
-#define CPL_SIGNATURE_ROWS_H
+#pragma once
 
 #include "graph/comm.h"
 #include "signature/signature.h"
@@ -78,5 +77,3 @@ bool cpl_rows_symmetric(const struct cpl_rows *rows);
  * too large. It costs as much as cpl_rows_each of all ranks. */
 struct cpl_comm *cpl_rows_comm(const struct cpl_rows *rows,
                                struct cpl_error *err);
-
-#endif

@@ -157,13 +157,12 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 	int fd;
 
 	if (!*file || strchr(file, '/') || !strcmp(file, ".") ||
-	    !strcmp(file, "..")) {
-		cpl_fail(err,
-		         "\"file\" is \"%.60s\"; the name of a file next to the "
-		         "signature is needed, without a folder",
-		         file);
-		return NULL;
-	}
+	    !strcmp(file, ".."))
+		return cpl_fail_null(
+		        err,
+		        "\"file\" is \"%.60s\"; the name of a file next to the "
+		        "signature is needed, without a folder",
+		        file);
 	path = cpl_path_beside(src->path, file, err);
 	if (!path)
 		return NULL;

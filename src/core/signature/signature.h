@@ -6,8 +6,7 @@
  * test_import_tools test_export; import/aicb* pattern/grid in test_aicb; import/calls
  * import/otf2_* in test_otf2*; pattern/llm* in test_llm; pattern* in test_pattern;
  * phases* in test_phases test_measure; flags* in test_flags. */
-#ifndef CPL_SIGNATURE_SIGNATURE_H
-#define CPL_SIGNATURE_SIGNATURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ char *cpl_profile_path(const char *dir, const char *name,
 /* This lists the names of the profiles in dir, sorted; the caller frees each and
  * the array. It returns how many, or -1 with err. */
 int cpl_profile_list(const char *dir, char ***names, struct cpl_error *err);
-
-#endif

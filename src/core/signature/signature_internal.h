@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is shared between the files of this room only. */
-#ifndef CPL_SIGNATURE_INTERNAL_H
-#define CPL_SIGNATURE_INTERNAL_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -107,5 +106,3 @@ void pattern_free(struct cpl_pattern *pattern);
  * matrix where budget->left allows it. It returns 0, or -1 with err. */
 int pattern_take(const json_t *object, int ranks, struct matrix_budget *budget,
                  struct cpl_phase *phase, struct cpl_error *err);
-
-#endif

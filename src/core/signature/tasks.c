@@ -65,16 +65,13 @@ struct cpl_signature *cpl_signature_tasks(const struct cpl_signature *sig,
 	struct cpl_rank_grid groups;
 
 	if (tasks < 1 || sig->ranks % tasks ||
-	    !cpl_phases_groups(sig->phase, sig->n_phases, &groups)) {
-		cpl_fail(err, "its %d ranks are no processes of %d tasks",
-		         sig->ranks, tasks);
-		return NULL;
-	}
+	    !cpl_phases_groups(sig->phase, sig->n_phases, &groups))
+		return cpl_fail_null(
+		        err, "its %d ranks are no processes of %d tasks",
+		        sig->ranks, tasks);
 	out = calloc(1, sizeof(*out));
-	if (!out) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(err);
 	out->ranks = tasks;
 	if (!fill(sig, out, &groups, err))
 		return out;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A launcher of a framework, such as torchrun, is one task of its job and starts a
  * rank of the signature for each accelerator of its node. */
-#ifndef CPL_SIGNATURE_TASKS_H
-#define CPL_SIGNATURE_TASKS_H
+#pragma once
 
 #include "signature/signature.h"
 
@@ -16,5 +15,3 @@ struct cpl_signature *cpl_signature_tasks(const struct cpl_signature *sig,
 
 /* This says whether the signature that begins with this text may tell groups. */
 bool cpl_signature_peek_groups(const char *text, size_t length);
-
-#endif

@@ -137,10 +137,8 @@ static char *side_path(const char *path, int phase, struct cpl_error *err)
 
 	if (n > 5 && !strcmp(path + n - 5, ".json"))
 		n -= 5;
-	if (asprintf(&side, "%.*s.phase%d.comm", (int)n, path, phase) < 0) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (asprintf(&side, "%.*s.phase%d.comm", (int)n, path, phase) < 0)
+		return cpl_fail_null_memory(err);
 	return side;
 }
 

@@ -5,8 +5,7 @@
  * JACM 1990) over the bits of the time, so no event may be added before the
  * last one taken.
  */
-#ifndef CPL_SIMULATE_EVENTS_H
-#define CPL_SIMULATE_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ void cpl_events_add(struct cpl_events *events, double time, uint32_t kind,
 /* Takes the next event into *event; false when there is none. O(log of the
  * buckets that an event passes through), amortised. */
 bool cpl_events_take(struct cpl_events *events, struct cpl_event *event);
-
-#endif

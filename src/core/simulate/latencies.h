@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The times of very many messages, in bins that are each less than 1 % wide. */
-#ifndef CPL_SIMULATE_LATENCIES_H
-#define CPL_SIMULATE_LATENCIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ void cpl_latencies_add(struct cpl_latencies *latencies, double seconds,
 /* The time that a share q of messages does not exceed, to the upper end of its
  * bin, and above all bins the maximum; 0 without messages. O(bins). */
 double cpl_latencies_quantile(const struct cpl_latencies *latencies, double q);
-
-#endif

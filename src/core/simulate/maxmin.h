@@ -7,8 +7,7 @@
  * Links fill in the order of their rates, so flows that have less than a flow
  * that ends or begins keep their rate, and only the others are shared out anew.
  */
-#ifndef CPL_SIMULATE_MAXMIN_H
-#define CPL_SIMULATE_MAXMIN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ void cpl_maxmin_free(struct cpl_maxmin *m);
 int cpl_maxmin_solve(struct cpl_maxmin *m,
                      struct cpl_maxmin_route *const *route, int n,
                      double least, struct cpl_error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * for those of others in an order without circles, so that there is no deadlock
  * even with one buffer each (Dally, Seitz, 1987; Duato, 1993).
  */
-#ifndef CPL_SIMULATE_PACKETS_H
-#define CPL_SIMULATE_PACKETS_H
+#pragma once
 
 #include "routing/progressive/groups.h"
 #include "simulate/simulate_internal.h"
@@ -122,5 +121,3 @@ void *cpl_packets_lines(size_t size);
 bool cpl_packets_grow(struct cpl_packets *p);
 /* Makes room for paths of so many links and for channels of so many classes. */
 bool cpl_packets_widen(struct cpl_simulation *sim, int stride, int classes);
-
-#endif

@@ -6,8 +6,7 @@
  * blocking and waits for them. Where the phase has rounds (signature/rounds.h),
  * it does so round by round.
  */
-#ifndef CPL_SIMULATE_PROGRAM_H
-#define CPL_SIMULATE_PROGRAM_H
+#pragma once
 
 #include "graph/comm.h"
 #include "signature/signature.h"
@@ -84,5 +83,3 @@ void cpl_program_free(struct cpl_program *program);
 /* The rank's next operation, CPL_OP_END after the last one. O(log ranks). */
 struct cpl_op cpl_program_next(const struct cpl_program *program, int rank,
                                struct cpl_op_cursor *cursor);
-
-#endif

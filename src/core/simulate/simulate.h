@@ -7,8 +7,7 @@
  */
 /* Tests: * in test_simulate; packet* in test_simulate_packet; trace* in
  * test_simulate_trace. */
-#ifndef CPL_SIMULATE_SIMULATE_H
-#define CPL_SIMULATE_SIMULATE_H
+#pragma once
 
 #include "base/registry.h"
 #include "routing/routing.h"
@@ -196,5 +195,3 @@ int cpl_simulate(const struct cpl_sim_options *options,
                  const struct cpl_sim_job *job, int n_jobs,
                  struct cpl_sim_result *result, struct cpl_error *err);
 void cpl_sim_result_free(struct cpl_sim_result *result);
-
-#endif

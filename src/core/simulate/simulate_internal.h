@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The state that levels and ranks share. */
-#ifndef CPL_SIMULATE_INTERNAL_H
-#define CPL_SIMULATE_INTERNAL_H
+#pragma once
 
 #include "base/random.h"
 #include "graph/arena.h"
@@ -220,5 +219,3 @@ void cpl_sim_join_oldest(struct cpl_simulation *sim, int rank);
 /* From stuck.c, when nothing happens any more. Returns 0 when all ranks are
  * done, else -1 with err, which names the first that wait for ever. */
 int cpl_sim_stuck(struct cpl_simulation *sim);
-
-#endif

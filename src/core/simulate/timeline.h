@@ -3,8 +3,7 @@
  * What ranks did and links carried over time, in bins of equal width: the least
  * power of two of a second with which all time so far fits.
  */
-#ifndef CPL_SIMULATE_TIMELINE_H
-#define CPL_SIMULATE_TIMELINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ void cpl_timeline_link(struct cpl_timeline *t, int64_t link, double part,
 
 /* The number of bins up to a time, at least 1. */
 int cpl_timeline_used(const struct cpl_timeline *t, double seconds);
-
-#endif

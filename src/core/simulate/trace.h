@@ -19,8 +19,7 @@
  * The file does not tell the receives of persistent requests that are started
  * several at once. Sends to a rank that has such go without waiting for them.
  */
-#ifndef CPL_SIMULATE_TRACE_H
-#define CPL_SIMULATE_TRACE_H
+#pragma once
 
 #include "signature/phases/events.h"
 #include "simulate/program.h"
@@ -54,5 +53,3 @@ bool cpl_trace_give_any(struct cpl_trace *trace, int from, int to);
 /* Writes text such as " in Recv, its call 7". */
 void cpl_trace_where(const struct cpl_trace *trace, int rank, char *text,
                      size_t size);
-
-#endif

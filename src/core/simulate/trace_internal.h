@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Declarations for the files of a trace. */
-#ifndef CPL_SIMULATE_TRACE_INTERNAL_H
-#define CPL_SIMULATE_TRACE_INTERNAL_H
+#pragma once
 
 #include "simulate/trace.h"
 
@@ -178,5 +177,3 @@ void trace_let_go(struct trace_pattern *p);
  * r->pattern and what it receives. */
 int trace_enter(struct cpl_trace *trace, int rank, struct cpl_error *err);
 void trace_leave(struct cpl_trace *trace, int rank);
-
-#endif

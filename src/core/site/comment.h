@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was decided for a job, in its AdminComment beside what others wrote there. */
-#ifndef CPL_SITE_COMMENT_H
-#define CPL_SITE_COMMENT_H
+#pragma once
 
 /* Of our text no more bytes than these are taken. */
 #define CPL_COMMENT_MAX 768
@@ -15,5 +14,3 @@
  * NULL: memory is out. O(lengths).
  */
 char *cpl_comment_with(const char *old, const char *text);
-
-#endif

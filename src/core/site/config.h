@@ -5,8 +5,7 @@
  * several pairs. The keys stand in config_keys.txt, from which the parser, its
  * messages, the command's help, commplace.conf(5) and the sample come.
  */
-#ifndef CPL_SITE_CONFIG_H
-#define CPL_SITE_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -235,5 +234,3 @@ cpl_config_partition(const struct cpl_config *config, const char *partition);
 /* The next entry of a list separated by commas at *list into text[size], as
  * much as fits; *list moves on. False: there is none. */
 bool cpl_config_next(const char **list, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Between the lines of commplace.conf (config.c) and its keys. */
-#ifndef CPL_SITE_CONFIG_INTERNAL_H
-#define CPL_SITE_CONFIG_INTERNAL_H
+#pragma once
 
 #include "site/config.h"
 
@@ -52,5 +51,3 @@ void config_free_match(struct cpl_match_rule *rule);
 const struct cpl_match_rule *
 config_match_before(const struct cpl_config *config,
                     const struct cpl_match_rule *rule);
-
-#endif

@@ -4,8 +4,7 @@
  * the value and sets the field that the key of p->rule has. -1 with err, which
  * goes on behind "KEY=VALUE", or behind "KEY: " where it says it all.
  */
-#ifndef CPL_SITE_CONFIG_VALUES_H
-#define CPL_SITE_CONFIG_VALUES_H
+#pragma once
 
 #include "site/config_internal.h"
 
@@ -38,5 +37,3 @@ config_set config_set_choice, config_set_int, config_set_time,
 /* bool, uint64_t, struct cpl_range, int64_t: seconds since 1970. */
 config_set config_set_flag, config_set_uint64, config_set_range, config_set_date,
         config_set_volume;
-
-#endif

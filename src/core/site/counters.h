@@ -8,8 +8,7 @@
  * is added to what the file says, so that several processes may count for one
  * file in turn (a backup controller), and a file that is removed begins anew.
  */
-#ifndef CPL_SITE_COUNTERS_H
-#define CPL_SITE_COUNTERS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -144,5 +143,3 @@ int cpl_counters_parse(const char *text, size_t length, const char *name,
  */
 int cpl_counters_merge(struct cpl_counters *counters, struct cpl_counters *seen,
                        const char *path, int64_t now, struct cpl_error *err);
-
-#endif

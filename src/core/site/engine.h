@@ -12,8 +12,7 @@
  * no caller waits for a file system longer than its budget. A process forked
  * from this one must not call.
  */
-#ifndef CPL_SITE_ENGINE_H
-#define CPL_SITE_ENGINE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -311,5 +310,3 @@ json_t *cpl_engine_tree(struct cpl_engine *engine, const char *path,
  * longer; or nothing was restored since a drain or from the beginning, as of a
  * backup in standby. */
 bool cpl_engine_state_dir(struct cpl_engine *engine, char *dir, size_t size);
-
-#endif

@@ -9,8 +9,7 @@
  * cluster, which callers read and change with the engine's `api` held, and the
  * counters, which are atomic.
  */
-#ifndef CPL_SITE_ENGINE_CLERK_H
-#define CPL_SITE_ENGINE_CLERK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -137,5 +136,3 @@ void engine_measured_free(struct measured_set *set);
 /* Have the worker read configuration and network, and wait for it. 0: what
  * they say now is staged. -1 with err. */
 int engine_load(struct clerk *clerk, int64_t deadline, struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One decision of the engine, for the files that make it. */
-#ifndef CPL_SITE_ENGINE_DECIDING_H
-#define CPL_SITE_ENGINE_DECIDING_H
+#pragma once
 
 #include "scene/scene.h"
 #include "site/engine_internal.h"
@@ -146,5 +145,3 @@ int engine_set_order(struct deciding *d, const struct cpl_decision *decision);
 /* The same, with all that goes on record. -1: memory. */
 int engine_set_choice(struct deciding *d,
                         const struct cpl_decision *decision);
-
-#endif

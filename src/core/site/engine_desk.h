@@ -5,8 +5,7 @@
  * runs: functions that need these, too, take the ledger. All of it is read and
  * changed with the engine's `api` held.
  */
-#ifndef CPL_SITE_ENGINE_DESK_H
-#define CPL_SITE_ENGINE_DESK_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -292,5 +291,3 @@ int engine_set_hostlist(char **field, char *const *name, int n);
 /* Copy n names (NULL: memory) into the record's hosts. -1: memory, nothing
  * changed. */
 int engine_record_hosts(struct cpl_record *record, char *const *name, int n);
-
-#endif

@@ -7,8 +7,7 @@
  * guards what the worker stages for the next caller to adopt. The worker never
  * takes `api`, and nobody does with `lock` held.
  */
-#ifndef CPL_SITE_ENGINE_INTERNAL_H
-#define CPL_SITE_ENGINE_INTERNAL_H
+#pragma once
 
 #include "site/engine_clerk.h"
 #include "site/engine_desk.h"
@@ -52,5 +51,3 @@ static inline int64_t engine_user_of(const struct cpl_job_facts *job)
 {
 	return job->has_uid ? (int64_t)job->uid : -1;
 }
-
-#endif

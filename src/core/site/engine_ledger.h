@@ -4,8 +4,7 @@
  * knows nothing of what is decided. All of it is read and changed with the
  * engine's `api` held, but for `on_worker`, which is the worker's.
  */
-#ifndef CPL_SITE_ENGINE_LEDGER_H
-#define CPL_SITE_ENGINE_LEDGER_H
+#pragma once
 
 #include "scene/scene.h"
 #include "site/engine_clerk.h"
@@ -224,5 +223,3 @@ bool engine_load_end(struct ledger *ledger, struct making *making,
 /* NULL is allowed. */
 void engine_load_drop(struct ledger *ledger, struct making *making);
 void engine_load_scratch_free(struct load_scratch *scratch);
-
-#endif

@@ -8,8 +8,7 @@
  *   its rows are of one node that has all ranks
  *   FNV-1a of all that (4 bytes)
  */
-#ifndef CPL_SITE_HANDED_H
-#define CPL_SITE_HANDED_H
+#pragma once
 
 #include "site/engine.h"
 
@@ -24,5 +23,3 @@ uint32_t *cpl_handed_ranks(int n);
  * the counts are not those of the step, which is then unchanged. */
 int cpl_step_permute(const struct cpl_engine_step *step, const int *rank_host,
                      struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What travels with the launch of a step, so that its nodes can bind. */
-#ifndef CPL_SITE_LAUNCH_H
-#define CPL_SITE_LAUNCH_H
+#pragma once
 
 #include "binding/launch.h"
 #include "site/resolve.h"
@@ -20,5 +19,3 @@ unsigned char *cpl_site_launch(const struct cpl_config *config,
                                const struct cpl_launch_step *step,
                                size_t limit, size_t *size,
                                struct cpl_error *err);
-
-#endif

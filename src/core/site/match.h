@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which jobs a Match line of commplace.conf is for. */
-#ifndef CPL_SITE_MATCH_H
-#define CPL_SITE_MATCH_H
+#pragma once
 
 #include "site/resolve.h"
 
@@ -20,5 +19,3 @@ enum cpl_fit cpl_match_fits(const struct cpl_match_rule *rule,
 /* The user of that name, or of that number where nobody has it as a name: 0; 1:
  * there is none; -1: memory. Asks the system's user database. */
 int cpl_match_user(const char *name, uint32_t *uid);
-
-#endif

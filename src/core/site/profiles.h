@@ -4,8 +4,7 @@
  * as the scheduler's engine finds them: by name and ranks, in the folder that
  * the decision had them from. For commands: files that hang are waited for.
  */
-#ifndef CPL_SITE_PROFILES_H
-#define CPL_SITE_PROFILES_H
+#pragma once
 
 #include "site/store.h"
 
@@ -42,5 +41,3 @@ struct cpl_profile *cpl_profiles_find(struct cpl_profiles *profiles,
 char *cpl_profiles_file(const struct cpl_profile_dirs *dirs,
                         const struct cpl_profile_wanted *wanted,
                         struct cpl_error *err);
-
-#endif

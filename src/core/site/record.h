@@ -5,8 +5,7 @@
  * after. `commplace explain` and `status` read them, and slurmctld rebuilds its
  * background load from them.
  */
-#ifndef CPL_SITE_RECORD_H
-#define CPL_SITE_RECORD_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -233,5 +232,3 @@ int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
 /* Permissions of a file that tells what a state directory's records do: 0644
  * where everybody may list those that run (RecordAccess), else 0600. */
 int cpl_record_file_mode(const char *state_dir);
-
-#endif

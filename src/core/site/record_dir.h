@@ -8,8 +8,7 @@
  * A directory belongs to the cluster that its file "cluster" names (made by the
  * first that uses it). In that of another nothing is read or changed.
  */
-#ifndef CPL_SITE_RECORD_DIR_H
-#define CPL_SITE_RECORD_DIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ void cpl_record_dir_restore(struct cpl_record_dir *dir, const int64_t *id,
                             int n,
                             void (*take)(void *arg, struct cpl_record *record),
                             void *arg);
-
-#endif

@@ -2,8 +2,7 @@
 /* Between the files of record_dir.h: calls and what is logged (record_dir.c),
  * what the worker makes of them (record_dir_queue.c) and the folders of a
  * directory, and whose it is (record_dir_folder.c). */
-#ifndef CPL_SITE_RECORD_DIR_INTERNAL_H
-#define CPL_SITE_RECORD_DIR_INTERNAL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -103,5 +102,3 @@ void record_dir_run_end(struct cpl_request *head);
 void record_dir_run_restore(struct cpl_request *head);
 void record_dir_run_forget(struct cpl_request *head);
 void record_dir_run_count(void *dir);
-
-#endif

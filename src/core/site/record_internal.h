@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the file of a record has, for those that write and read it. */
-#ifndef CPL_SITE_RECORD_INTERNAL_H
-#define CPL_SITE_RECORD_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -33,5 +32,3 @@ struct record_field {
 extern const struct record_field record_field[RECORD_FIELDS];
 extern const struct record_field
         record_candidate_field[RECORD_CANDIDATE_FIELDS];
-
-#endif

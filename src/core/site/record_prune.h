@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How many records of ended jobs stay. */
-#ifndef CPL_SITE_RECORD_PRUNE_H
-#define CPL_SITE_RECORD_PRUNE_H
+#pragma once
 
 #include <time.h>
 
@@ -22,5 +21,3 @@ struct cpl_record_keep {
 int cpl_record_prune(const char *state_dir, const char *folder,
                      const struct cpl_record_keep *keep, time_t now,
                      struct cpl_error *err);
-
-#endif

@@ -4,8 +4,7 @@
  * against commplace.conf. No file is opened: whether a profile exists is for
  * the caller to find out.
  */
-#ifndef CPL_SITE_RESOLVE_H
-#define CPL_SITE_RESOLVE_H
+#pragma once
 
 #include "network/network.h"
 #include "placement/wish.h"
@@ -107,5 +106,3 @@ void cpl_resolve_binding(const struct cpl_config *config,
  * partition (NULL: of all) say, Match lines left out. */
 void cpl_resolve_defaults(const struct cpl_config *config,
                           const char *partition, struct cpl_resolved *out);
-
-#endif

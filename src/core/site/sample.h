@@ -5,8 +5,7 @@
  * it can be made again.
  */
 /* Tests: sample in test_unknown_site. */
-#ifndef CPL_SITE_SAMPLE_H
-#define CPL_SITE_SAMPLE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -37,5 +36,3 @@ void cpl_sample_write(const struct cpl_sample *sample, FILE *out);
  */
 int cpl_sample_put(const char *state_dir, int64_t id, struct cpl_scene *scene,
                    struct cpl_error *err);
-
-#endif

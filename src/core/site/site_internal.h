@@ -5,8 +5,7 @@
  * test_state; record_dir_* record_prune in test_record_dir; store_* user_dir
  * in test_store*; verdict in test_engine_private; worker_threads in
  * test_worker. */
-#ifndef CPL_SITE_INTERNAL_H
-#define CPL_SITE_INTERNAL_H
+#pragma once
 
 #include <dirent.h>
 #include <jansson.h>
@@ -33,5 +32,3 @@ static inline bool same_text(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
-
-#endif

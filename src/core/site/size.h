@@ -3,8 +3,7 @@
  * How many nodes a job gets, and which hosts can hold their share of it, from
  * what the job needs and the CPUs that are free.
  */
-#ifndef CPL_SITE_SIZE_H
-#define CPL_SITE_SIZE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ bool cpl_size_by_cpus(const struct cpl_need *need);
  */
 int cpl_size(const struct cpl_need *need, const uint32_t *cpus, int n,
              uint32_t least, struct cpl_size *out);
-
-#endif

@@ -11,8 +11,7 @@
  * "signature" only occupy their hosts, unless a "volume" says how many bytes per
  * second each of these sends to the others.
  */
-#ifndef CPL_SITE_STATE_H
-#define CPL_SITE_STATE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ int cpl_state_workload(const struct cpl_state *state,
                        const struct cpl_network *net,
                        const struct cpl_routing *routing,
                        struct cpl_workload *workload, struct cpl_error *err);
-
-#endif

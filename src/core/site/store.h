@@ -27,8 +27,7 @@
  * No caller touches a file: the worker's queues do, and the caller waits for
  * them until its deadline.
  */
-#ifndef CPL_SITE_STORE_H
-#define CPL_SITE_STORE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -169,5 +168,3 @@ void cpl_store_rescale(struct cpl_store *store, bool rescale);
 
 /* Look at every file again when it is asked for next. */
 void cpl_store_refresh(struct cpl_store *store);
-
-#endif

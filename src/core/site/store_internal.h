@@ -2,8 +2,7 @@
 /* Between the files of the store: what is asked for (store_find.c), what is kept
  * of it (store_entries.c), requests to the worker (store.c), how files are read
  * (store_read.c), and profiles in memory (store_profile.c). */
-#ifndef CPL_SITE_STORE_INTERNAL_H
-#define CPL_SITE_STORE_INTERNAL_H
+#pragma once
 
 #include "site/store.h"
 
@@ -152,5 +151,3 @@ bool store_files_same(const struct cpl_store *store,
 /* Is the file still the right one of the name? One of another size, or without
  * a size in its name, need not be when files come and go. */
 bool store_same_choice(const struct store_entry *e);
-
-#endif

@@ -3,8 +3,7 @@
  * The check of a job at its submission, by the engine that will decide on it:
  * what commplace.conf makes of its options, and whether its profile is there.
  */
-#ifndef CPL_SITE_SUBMIT_H
-#define CPL_SITE_SUBMIT_H
+#pragma once
 
 #include "base/file.h"
 #include "site/engine.h"
@@ -42,5 +41,3 @@ void cpl_engine_submit(struct cpl_engine *engine,
                        const struct cpl_submission *submission,
                        struct cpl_verdict *verdict);
 void cpl_verdict_free(struct cpl_verdict *verdict);
-
-#endif

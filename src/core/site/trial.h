@@ -4,8 +4,7 @@
  * jobs run longer placed than stock beyond doubt, in StateDir/trial.json, which
  * `commplace benefit --write` makes.
  */
-#ifndef CPL_SITE_TRIAL_H
-#define CPL_SITE_TRIAL_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ const struct cpl_stopped *cpl_trial_stopped(const struct cpl_trial_state *trial,
  * that every question about a job has one answer. O(1).
  */
 bool cpl_trial_draws_stock(uint64_t seed, int64_t job, int percent);
-
-#endif

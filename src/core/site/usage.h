@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What decision records tell of the profiles that jobs have had. */
-#ifndef CPL_SITE_USAGE_H
-#define CPL_SITE_USAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ struct cpl_usage {
 int cpl_usage_read(const char *state_dir, struct cpl_usage **usage,
                    struct cpl_error *err);
 void cpl_usage_free(struct cpl_usage *usage, int n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where a user's own profiles are, and reading them with the user's rights. */
-#ifndef CPL_SITE_USER_DIR_H
-#define CPL_SITE_USER_DIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -42,5 +41,3 @@ struct cpl_user_rights {
 int cpl_user_begin(struct cpl_user_rights *before, uid_t uid,
                    struct cpl_error *err);
 void cpl_user_end(const struct cpl_user_rights *before);
-
-#endif

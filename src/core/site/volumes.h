@@ -5,8 +5,7 @@
  * needs the place of another one takes it.
  */
 /* Tests: volumes in test_unknown_site. */
-#ifndef CPL_SITE_VOLUMES_H
-#define CPL_SITE_VOLUMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void cpl_volumes_write(const struct cpl_volumes *volumes, FILE *out);
 /* Read such a file. 0, or -1 with err, and *out has none. */
 int cpl_volumes_load(const char *path, struct cpl_volumes *out,
                      struct cpl_error *err);
-
-#endif

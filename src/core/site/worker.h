@@ -9,8 +9,7 @@
  * Threads: any may call. A process forked from the one that used the worker
  * first must not.
  */
-#ifndef CPL_SITE_WORKER_H
-#define CPL_SITE_WORKER_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -105,5 +104,3 @@ bool cpl_worker_idle(struct cpl_worker *worker, int64_t deadline);
 bool cpl_worker_stop(struct cpl_worker *worker, int64_t deadline,
                      void (*orphan)(void *arg), void *arg);
 void cpl_worker_free(struct cpl_worker *worker);
-
-#endif

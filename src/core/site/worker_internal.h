@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Between the worker's queues (worker.c) and its threads (worker_threads.c).
  * All is under the worker's lock. */
-#ifndef CPL_SITE_WORKER_INTERNAL_H
-#define CPL_SITE_WORKER_INTERNAL_H
+#pragma once
 
 #include <unistd.h>
 
@@ -54,5 +53,3 @@ int worker_alive(const struct cpl_worker *worker);
 /* One reference less; the lock is given up for the request's own free(). */
 void worker_unref(struct cpl_worker *worker, struct cpl_request *request);
 void worker_free_request(struct cpl_request *request);
-
-#endif

@@ -3,8 +3,7 @@
  * What a job's ranks send each other inside nodes and domains, and what is left
  * for the network: by which port each message leaves its node.
  */
-#ifndef CPL_TRAFFIC_ACCELERATORS_H
-#define CPL_TRAFFIC_ACCELERATORS_H
+#pragma once
 
 #include <float.h>
 
@@ -35,5 +34,3 @@ int cpl_accelerators_take(const struct cpl_network *net,
                           const struct cpl_comm *comm, struct cpl_load *load,
                           struct cpl_job_sums *sums, struct cpl_port_job *rest,
                           struct cpl_error *err);
-
-#endif

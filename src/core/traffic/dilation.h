@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How far apart ranks are that talk. */
-#ifndef CPL_TRAFFIC_DILATION_H
-#define CPL_TRAFFIC_DILATION_H
+#pragma once
 
 #include "traffic/workload.h"
 
@@ -24,5 +23,3 @@ int cpl_dilation(const struct cpl_network *net,
                  const struct cpl_routing *routing, const struct cpl_job *job,
                  int n, int threads, struct cpl_dilation *out,
                  struct cpl_error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * coordinates are enough for all. Hops are taken to be the same both ways, as
  * they are for every routing here.
  */
-#ifndef CPL_TRAFFIC_DISTANCE_H
-#define CPL_TRAFFIC_DISTANCE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -97,5 +96,3 @@ int cpl_rings_init(struct cpl_rings *rings, const struct cpl_distance *distance,
  * O(dimensions). */
 int cpl_rings_leaf(const struct cpl_rings *rings, int centre, int64_t i);
 void cpl_rings_free(struct cpl_rings *rings);
-
-#endif

@@ -8,8 +8,7 @@
  * all its phases as one. Its slowdown by a new job is that with the new one's
  * bytes/s over that without. Results depend on the arguments alone.
  */
-#ifndef CPL_TRAFFIC_HARM_H
-#define CPL_TRAFFIC_HARM_H
+#pragma once
 
 #include "traffic/times.h"
 
@@ -41,5 +40,3 @@ double cpl_harm_by(struct cpl_harm *harm, const struct cpl_times_rate *rate,
 /* On how many of these links between routers others send. O(n). */
 int64_t cpl_harm_shared(const struct cpl_harm *harm,
                         const struct cpl_times_rate *rate, int64_t n);
-
-#endif

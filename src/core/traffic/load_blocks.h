@@ -4,8 +4,7 @@
  * change: summed up in blocks of links, so that it depends on the bytes alone,
  * whatever they were before.
  */
-#ifndef CPL_TRAFFIC_LOAD_BLOCKS_H
-#define CPL_TRAFFIC_LOAD_BLOCKS_H
+#pragma once
 
 #include "traffic/traffic.h"
 
@@ -29,5 +28,3 @@ void cpl_load_blocks_changed(struct cpl_load_blocks *blocks, int64_t link);
  */
 void cpl_load_top(const struct cpl_network *net, const struct cpl_load *load,
                   struct cpl_metrics *out);
-
-#endif

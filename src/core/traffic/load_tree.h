@@ -4,8 +4,7 @@
  * a time: a tree of summaries, as tournaments have it. What a node says depends
  * on the values alone, never on how they came about.
  */
-#ifndef CPL_TRAFFIC_LOAD_TREE_H
-#define CPL_TRAFFIC_LOAD_TREE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ int64_t cpl_load_tree_largest(struct cpl_load_tree *tree);
  * to the bit. As cpl_load_tree_all. */
 void cpl_load_tree_keep(struct cpl_load_tree *tree);
 void cpl_load_tree_undo(struct cpl_load_tree *tree);
-
-#endif

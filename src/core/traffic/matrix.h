@@ -3,8 +3,7 @@
  * Jobs whose matrix is stored: their messages added up to flows between
  * routers, which are routed or handed out. See workload.h.
  */
-#ifndef CPL_TRAFFIC_MATRIX_H
-#define CPL_TRAFFIC_MATRIX_H
+#pragma once
 
 #include "traffic/workload.h"
 
@@ -49,5 +48,3 @@ void cpl_matrix_add(struct cpl_matrix *m, const struct cpl_network *net,
                     const struct cpl_job *job, const struct cpl_comm *comm,
                     const int *cable, struct cpl_load *load,
                     struct cpl_job_sums *sums);
-
-#endif

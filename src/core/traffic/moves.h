@@ -10,8 +10,7 @@
  * depends on the layout alone, whatever the moves that led to it. Else sums are
  * those of the order in which flows came.
  */
-#ifndef CPL_TRAFFIC_MOVES_H
-#define CPL_TRAFFIC_MOVES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -182,5 +181,3 @@ const struct cpl_load_summary *cpl_moves_links(struct cpl_moves *moves);
 struct cpl_load_summary cpl_moves_change(const struct cpl_moves *moves,
                                          int64_t link, double limit);
 int64_t cpl_moves_busiest(struct cpl_moves *moves);
-
-#endif

@@ -2,8 +2,7 @@
 /* Between the files of moves.h: flows one by one (moves.c), the routes that
  * they take (moves_routes.c), a job whose ranks move (moves_job.c) and the
  * congestion that comes of it (moves_watch.c). */
-#ifndef CPL_TRAFFIC_MOVES_INTERNAL_H
-#define CPL_TRAFFIC_MOVES_INTERNAL_H
+#pragma once
 
 #include "traffic/moves.h"
 
@@ -121,5 +120,3 @@ static inline void moves_settle(struct cpl_moves *m, int rank, int node)
 /* From now on the tree has n links' loads with what is tentative. O(n log
  * links), at most O(links). */
 void moves_show_kept(struct cpl_moves *m, const int *link, int n);
-
-#endif

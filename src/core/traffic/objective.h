@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a layout is judged by: which of three numbers comes first. */
-#ifndef CPL_TRAFFIC_OBJECTIVE_H
-#define CPL_TRAFFIC_OBJECTIVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -77,5 +76,3 @@ double cpl_objective_first(enum cpl_objective objective,
 bool cpl_objective_better(enum cpl_objective objective,
                           const struct cpl_metrics *a, double a_hop_bytes,
                           const struct cpl_metrics *b, double b_hop_bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * at. A rank that spreads its messages becomes as many as there are ports, each
  * with its part of them.
  */
-#ifndef CPL_TRAFFIC_PORTS_H
-#define CPL_TRAFFIC_PORTS_H
+#pragma once
 
 #include "traffic/workload.h"
 
@@ -30,5 +29,3 @@ int cpl_port_job_make(struct cpl_port_job *ports, const struct cpl_network *net,
 int cpl_port_pin(const struct cpl_network *net, const int *node, int n,
                  int ranks, int *cable, struct cpl_error *err);
 void cpl_port_job_free(struct cpl_port_job *ports);
-
-#endif

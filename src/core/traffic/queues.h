@@ -19,8 +19,7 @@
  * (doc/reproduction/time.md): with 3 the seconds are too long, with 6 the order is
  * that of the busiest link.
  */
-#ifndef CPL_TRAFFIC_QUEUES_H
-#define CPL_TRAFFIC_QUEUES_H
+#pragma once
 
 #include "graph/comm.h"
 #include "routing/routing.h"
@@ -41,5 +40,3 @@ struct cpl_queues {
  * pairs of hosts * links of a route). */
 int cpl_queues_seconds(const struct cpl_queues *queues, double *seconds,
                        struct cpl_error *err);
-
-#endif

@@ -3,8 +3,7 @@
  * Going over the messages of a job that are not stored. Host s is the s-th
  * node of the job in rank order and holds ranks s * ranks_per_node and on.
  */
-#ifndef CPL_TRAFFIC_STREAM_INTERNAL_H
-#define CPL_TRAFFIC_STREAM_INTERNAL_H
+#pragma once
 
 #include "graph/arena.h"
 #include "traffic/workload.h"
@@ -126,5 +125,3 @@ stream_host(const struct stream *s, int host, struct cpl_comm_entry *entry,
 		}
 	}
 }
-
-#endif

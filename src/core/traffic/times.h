@@ -46,8 +46,7 @@
  * Results depend on the arguments alone, to the bit. Entries of a pattern that
  * makes a pair of ranks in several pieces count as pairs each.
  */
-#ifndef CPL_TRAFFIC_TIMES_H
-#define CPL_TRAFFIC_TIMES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -215,5 +214,3 @@ void cpl_times_add(const struct cpl_times *times, double sign,
  * as long as stated. The same. */
 void cpl_times_send(const struct cpl_times *times, double stretch,
                     struct cpl_load *load);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The inside of times.h: a job's traffic, and where it was placed. */
-#ifndef CPL_TRAFFIC_TIMES_INTERNAL_H
-#define CPL_TRAFFIC_TIMES_INTERNAL_H
+#pragma once
 
 #include "graph/arena.h"
 #include "traffic/times.h"
@@ -161,5 +160,3 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
  * with err (memory). */
 int times_room(void *array, int64_t *max, int64_t n, size_t size,
                struct cpl_error *err);
-
-#endif

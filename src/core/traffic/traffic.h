@@ -5,8 +5,7 @@
 /* Tests: accelerators in test_accelerators; dilation stream* in test_stream; distance in test_ports; queues in test_learn; load* in
  * test_background test_moves; matrix metrics in test_traffic; moves_* in
  * test_moves; objective in test_decide_objectives; times_* in test_times. */
-#ifndef CPL_TRAFFIC_TRAFFIC_H
-#define CPL_TRAFFIC_TRAFFIC_H
+#pragma once
 
 #include "network/network.h"
 
@@ -143,5 +142,3 @@ int cpl_load_inside_stats(const struct cpl_network *net, const double *value,
  * without a node have none. 0, or -1 with err (memory). O(cables of nodes). */
 int cpl_load_node_stats(const struct cpl_network *net, const double *value,
                         struct cpl_class_stats *out, struct cpl_error *err);
-
-#endif

@@ -17,8 +17,7 @@
  * (routing/progressive/progressive.h); then those whose packets choose by queues
  * (routing/backlog.h).
  */
-#ifndef CPL_TRAFFIC_WORKLOAD_H
-#define CPL_TRAFFIC_WORKLOAD_H
+#pragma once
 
 #include "graph/comm.h"
 #include "routing/routing.h"
@@ -107,5 +106,3 @@ int cpl_workload_evaluate(struct cpl_workload *w, const struct cpl_job *job,
                           const struct cpl_load *background,
                           struct cpl_metrics *metrics,
                           struct cpl_job_sums *sums, struct cpl_error *err);
-
-#endif

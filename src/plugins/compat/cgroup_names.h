@@ -10,8 +10,7 @@
  * 13 letters and digits, in the place of job_JOB. TASK counts tasks of the node in
  * 22.05 and those of the step since.
  */
-#ifndef CPL_COMPAT_CGROUP_NAMES_H
-#define CPL_COMPAT_CGROUP_NAMES_H
+#pragma once
 
 #define CPLSLURM_CGROUP_V1 "slurm"
 #define CPLSLURM_CGROUP_V1_NODE "slurm_%s"
@@ -28,5 +27,3 @@
 /* These are patterns of glob(3). */
 #define CPLSLURM_CGROUP_NUMBER "[0-9]*"
 #define CPLSLURM_CGROUP_SLUID "/s[0-9A-Z]*"
-
-#endif

@@ -7,8 +7,7 @@
  * slurm_compat in test_compat; slurm_share in test_select_charge; slurmd_* in
  * test_task_*; submit_hooks in test_job_submit; switch_* in
  * slurm/t51-switch.t. */
-#ifndef CPL_COMPAT_CTLD_H
-#define CPL_COMPAT_CTLD_H
+#pragma once
 
 #include "daemon.h"
 #include "site/engine.h"
@@ -87,5 +86,3 @@ bool cplslurm_step(struct cplslurm_step *step,
                               const struct cpl_engine_step *step,
                               struct cpl_engine_layout *out),
                    const void *arg, struct cpl_engine_layout *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files behind ctld.h share this, with Slurm's records open to them. */
-#ifndef CPL_COMPAT_CTLD_INTERNAL_H
-#define CPL_COMPAT_CTLD_INTERNAL_H
+#pragma once
 
 #include "ctld.h"
 #include "slurm_compat_ctld.h"
@@ -144,5 +143,3 @@ struct cpl_job_facts cplslurm_job(const job_record_t *job);
 /* Return the indexes of a bitmap's nodes in order, none where it is NULL, to be
  * freed. Return NULL where memory is out. */
 int *cplslurm_nodes(const bitstr_t *bitmap, int *n);
-
-#endif

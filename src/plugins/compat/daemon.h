@@ -3,8 +3,7 @@
  * configuration stands, and what a job's environment says. It needs no header of
  * Slurm, nor do ctld.h, slurmd.h and slurm_share.h: whoever includes these cannot
  * open a structure of Slurm. */
-#ifndef CPL_COMPAT_DAEMON_H
-#define CPL_COMPAT_DAEMON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ struct cplslurm_options cplslurm_options(char *const *env, uint32_t n);
  * entries are skipped and the last one wins, or NULL where it is absent or empty.
  * O(n). */
 const char *cplslurm_env(char *const *env, uint32_t n, const char *name);
-
-#endif

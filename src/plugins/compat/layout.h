@@ -14,8 +14,7 @@
  * Without debug information, what has the right size, its mark in the right
  * place and another order of fields is not noticed.
  */
-#ifndef CPL_COMPAT_LAYOUT_H
-#define CPL_COMPAT_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ size_t cplslurm_conf_size(void);
 /* Return 0 where it is ours, else -1 with err: no daemon's plugin works
  * otherwise. */
 int cplslurm_conf_check(struct cpl_error *err);
-
-#endif

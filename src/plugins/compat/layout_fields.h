@@ -3,8 +3,7 @@
  * X(type, field). From them come the offsets and sizes that the plugins were
  * compiled with, and that a daemon is compared with (layout.h). What a file begins
  * to use goes into its list, next to the fields of the same structure. */
-#ifndef CPL_COMPAT_LAYOUT_FIELDS_H
-#define CPL_COMPAT_LAYOUT_FIELDS_H
+#pragma once
 
 #include "series.h"
 
@@ -285,5 +284,3 @@
 	X(gres_step_state_t, gres_bit_alloc)                                   \
 	X(gres_step_state_t, gres_cnt_node_alloc)                              \
 	X(gres_step_state_t, node_cnt)
-
-#endif

@@ -3,8 +3,7 @@
  * in no header since 23.11: X(name, result, parameters, arguments) is for the symbol
  * select_p_<name>. From these lists come the table of the stock plugin's functions,
  * the names that are looked up in it, and the functions that only pass on. */
-#ifndef CPL_COMPAT_SLURM_SELECT_HOOKS_H
-#define CPL_COMPAT_SLURM_SELECT_HOOKS_H
+#pragma once
 
 #include "ctld_internal.h"
 
@@ -158,5 +157,3 @@ extern struct cplslurm_select cplslurm_stock;
 
 /* Before 24.05, lay out a step, and in 22.05 have its jobinfo carry what travels. */
 void cplslurm_attach(step_record_t *step);
-
-#endif

@@ -38,8 +38,7 @@
  * slurm_share.h and spank_options.h. Slurm calls *_hooks.c, by plugin. slurm_compat*
  * and ctld_internal.h open Slurm's own structures, for this folder only.
  */
-#ifndef CPL_COMPAT_SERIES_H
-#define CPL_COMPAT_SERIES_H
+#pragma once
 
 #include <slurm/slurm_version.h>
 
@@ -51,6 +50,4 @@
 #define CR_MEMORY SELECT_MEMORY
 #define CR_PACK_NODES SELECT_PACK_NODES
 #define CR_ONE_TASK_PER_CORE SELECT_ONE_TASK_PER_CORE
-#endif
-
 #endif

@@ -2,8 +2,7 @@
 /* Here are Slurm's own headers, and what all of this folder shares beyond daemon.h.
  * It is for this folder only, as are slurm_compat_ctld.h and slurm_compat_slurmd.h
  * with the structures of slurmctld, and of slurmd and slurmstepd. */
-#ifndef CPL_COMPAT_SLURM_COMPAT_H
-#define CPL_COMPAT_SLURM_COMPAT_H
+#pragma once
 
 #include "commplace-config.h"
 
@@ -94,5 +93,3 @@ bool cplslurm_states_distribution(const char *line);
 /* Open a file of the first folder of PluginDir where dlopen() can. Return NULL where
  * none can, with dlerror() if there is a PluginDir. */
 void *cplslurm_open_plugin(const char *file, int flags);
-
-#endif

@@ -2,8 +2,7 @@
 /* These are Slurm's structures inside slurmctld, for select, switch and job_submit.
  * Data that only slurmctld has is weak, as slurmd and client commands load select
  * plugins, too. */
-#ifndef CPL_COMPAT_SLURM_COMPAT_CTLD_H
-#define CPL_COMPAT_SLURM_COMPAT_CTLD_H
+#pragma once
 
 #include "slurm_compat.h"
 
@@ -56,6 +55,4 @@ extern slurmctld_config_t slurmctld_config __attribute__((weak));
 #if CPLSLURM_SERIES < 2302
 extern switch_record_t *switch_record_table __attribute__((weak));
 extern int switch_record_cnt __attribute__((weak));
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* These are Slurm's structures inside slurmd and slurmstepd, below slurmd.h. */
-#ifndef CPL_COMPAT_SLURM_COMPAT_SLURMD_H
-#define CPL_COMPAT_SLURM_COMPAT_SLURMD_H
+#pragma once
 
 #include "slurm_compat.h"
 #include "slurmd.h"
@@ -54,5 +53,3 @@ void cplslurm_launch_user(const launch_tasks_request_msg_t *req, uint32_t *uid,
                           uint32_t *gid);
 
 extern slurmd_conf_t *conf __attribute__((weak));
-
-#endif

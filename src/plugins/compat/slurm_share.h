@@ -2,8 +2,7 @@
 /* select/cons_tres_commplace offers this to job_submit/commplace and
  * switch/commplace in the same slurmctld, so that there is one engine: an exported
  * table that they look up by its name and take only from the same build. */
-#ifndef CPL_COMPAT_SLURM_SHARE_H
-#define CPL_COMPAT_SLURM_SHARE_H
+#pragma once
 
 #include "commplace-config.h"
 
@@ -43,5 +42,3 @@ const struct cplslurm_share *cplslurm_share_find(void **handle);
 		.submit = cpl_engine_submit, .step = (lay_out),                \
 		.handover = (hand_over), .drain = (end),                       \
 	}
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is the node, and the launch of a step on it, as slurmd and slurmstepd have
  * them. Only the files below this header know what Slurm's structures hold of it. */
-#ifndef CPL_COMPAT_SLURMD_H
-#define CPL_COMPAT_SLURMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ bool cplslurm_in_slurmd(void);
  * threads may be made: slurmd loads its plugins before it goes into the background.
  * It is not called in slurmstepd and other programs. */
 void cplslurm_when_daemon(void (*start)(void));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The SPANK plugin takes from here what it needs of Slurm's structures. */
-#ifndef CPL_COMPAT_SPANK_OPTIONS_H
-#define CPL_COMPAT_SPANK_OPTIONS_H
+#pragma once
 
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -19,5 +18,3 @@ bool cplslurm_spank_is_batch(spank_t sp);
 /* Tell whether a step that states nothing of it has SLURM_DIST_NO_PACK_NODES. It is
  * false also where this program does not say, or its slurm_conf is another one. */
 bool cplslurm_spank_default_is_no_pack(void);
-
-#endif

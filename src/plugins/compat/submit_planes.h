@@ -4,8 +4,7 @@
  * the number of tasks, which a node of more than 65,535 makes impossible
  * (_task_layout_plane() of every series). From 26.05 on slurmctld lays a job out
  * when it starts, earlier series do so for a step. */
-#ifndef CPL_COMPAT_SUBMIT_PLANES_H
-#define CPL_COMPAT_SUBMIT_PLANES_H
+#pragma once
 
 #include "slurm_compat_ctld.h"
 
@@ -20,5 +19,3 @@
 bool cplslurm_planes_never_end(const job_desc_msg_t *job,
                                const job_record_t *record,
                                char said[CPLSLURM_PLANES_SAID]);
-
-#endif

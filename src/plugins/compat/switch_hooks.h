@@ -12,8 +12,7 @@
  * Where Slurm's stepmgr makes a job's steps, in the slurmstepd of its first
  * node, what slurmctld's engine knows of the job is in the job's own data.
  */
-#ifndef CPL_COMPAT_SWITCH_HOOKS_H
-#define CPL_COMPAT_SWITCH_HOOKS_H
+#pragma once
 
 #include "slurm_compat_ctld.h"
 #include "slurm_compat_slurmd.h"
@@ -92,5 +91,3 @@ int cplslurm_show_jobs(struct cplslurm_shown *out, const job_record_t *except);
 int cplslurm_show_steps(struct cplslurm_shown *out,
                         const step_record_t *except);
 void cplslurm_hide(struct cplslurm_shown *shown);
-
-#endif

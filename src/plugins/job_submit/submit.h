@@ -4,8 +4,7 @@
  * is an engine of its own, which then checks its files at each submission. Slurm
  * calls one at a time, under slurmctld's locks. */
 /* Tests: * in test_job_submit* test_submit_failures. */
-#ifndef CPL_PLUGINS_SUBMIT_H
-#define CPL_PLUGINS_SUBMIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@
 bool cplsubmit_judge(const struct cpl_submission *submission,
                      struct cpl_verdict *verdict);
 void cplsubmit_fini(void);
-
-#endif

@@ -4,8 +4,7 @@
  * with slurmctld's locks held; nothing here ends the process or waits longer than
  * MaxDecisionTime (LOAD_WAIT_MS at start-up and reconfiguration). */
 /* Tests: * in test_select*. */
-#ifndef CPL_PLUGINS_SELECT_INTERNAL_H
-#define CPL_PLUGINS_SELECT_INTERNAL_H
+#pragma once
 
 #include "ctld.h"
 
@@ -48,5 +47,3 @@ bool cplselect_step(struct cplslurm_step *step, struct cpl_engine_layout *out);
  * most limit bytes, to free(). NULL means nothing. */
 unsigned char *cplselect_handover(const struct job_record *job, size_t limit,
                                   size_t *size);
-
-#endif

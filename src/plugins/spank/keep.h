@@ -9,8 +9,7 @@
  * user's recordings need.
  */
 /* Tests: * in test_spank_*. */
-#ifndef CPL_SPANK_KEEP_H
-#define CPL_SPANK_KEEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -54,5 +53,3 @@ void spank_keep(const struct spank_keeping *keeping);
  * cannot be run. */
 void spank_keep_nothing(const struct spank_keeping *keeping);
 void spank_keep_lost(const struct spank_keeping *keeping, const char *why);
-
-#endif

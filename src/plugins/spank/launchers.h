@@ -2,8 +2,7 @@
 /* In slurmstepd, this gives the order of a job's ranks to launchers other than srun
  * (mapping/rank_order.h), as files of the user and in variables. Any failure leaves
  * the step without them. */
-#ifndef CPL_PLUGINS_SPANK_LAUNCHERS_H
-#define CPL_PLUGINS_SPANK_LAUNCHERS_H
+#pragma once
 
 #include <slurm/spank.h>
 
@@ -27,5 +26,3 @@ void cplspank_launchers_task(spank_t sp);
 /* This is called as root, at the end of the step. It removes what was made, with
  * the user's rights on files. */
 void cplspank_launchers_remove(void);
-
-#endif

@@ -10,8 +10,7 @@
  * command; srun and salloc start it themselves. A failure costs the recording,
  * never the job.
  */
-#ifndef CPL_SPANK_RECORD_H
-#define CPL_SPANK_RECORD_H
+#pragma once
 
 #include <slurm/spank.h>
 #include <stdbool.h>
@@ -41,5 +40,3 @@ void spank_record_task_end(spank_t sp, const char *name, bool asked);
  * which the site has the job recorded, if it does, which is known when the job has
  * started; then the user hears nothing of it. */
 void spank_record_at_exit(const char *name, bool step);
-
-#endif

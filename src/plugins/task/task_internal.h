@@ -3,8 +3,7 @@
  * step's local tasks from the profile of the job; in slurmstepd, it makes a cpuset
  * cgroup for each such task. A failure leaves the step to Slurm's own binding. */
 /* Tests: * in test_task_*. */
-#ifndef CPL_TASK_INTERNAL_H
-#define CPL_TASK_INTERNAL_H
+#pragma once
 
 #include <hwloc.h>
 #include <stdbool.h>
@@ -185,5 +184,3 @@ void cpltask_sweep_later(const struct cplslurm_step_id *id, uint32_t uid);
 /* The same for the steps that an earlier slurmd left, running or not. */
 void cpltask_sweep_init(void);
 void cpltask_sweep_fini(void);
-
-#endif

@@ -3,8 +3,7 @@
  * The mapper "best" consists of swaps of ranks with exact incremental cost,
  * annealing of hop-bytes, descent on link loads, and folding of grids.
  */
-#ifndef CPL_MAPPING_BEST_BEST_H
-#define CPL_MAPPING_BEST_BEST_H
+#pragma once
 
 #include <math.h>
 
@@ -201,5 +200,3 @@ bool cpl_map_hops_of_tree(const struct cpl_map_request *req);
  * groups; or -1 with err (memory), in O(entries + ranks * sizes of groups). */
 int cpl_map_pack(const struct cpl_map_request *req, int *rank_host,
                  struct cpl_error *err);
-
-#endif

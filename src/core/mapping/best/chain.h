@@ -3,8 +3,7 @@
  * The portfolio of the mapper "best", and its chains of searches, which run
  * side by side and know nothing of each other.
  */
-#ifndef CPL_MAPPING_BEST_CHAIN_H
-#define CPL_MAPPING_BEST_CHAIN_H
+#pragma once
 
 #include "mapping/best/best.h"
 #include "traffic/workload.h"
@@ -162,5 +161,3 @@ int cpl_best_choose_mappers(const struct cpl_best *best,
                             struct cpl_best_mappers *mappers,
                             struct cpl_error *err);
 void cpl_best_mappers_free(struct cpl_best_mappers *mappers);
-
-#endif

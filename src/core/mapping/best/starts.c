@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "graph/contract.h"
-#include "mapping/mappers.h"
 #include "mapping/best/chain.h"
 
 /* With more hosts greedyallc takes too long. */

@@ -29,8 +29,7 @@
  *
  * Where groups differ: dragonfly_kinds.h.
  */
-#ifndef CPL_NETWORK_DRAGONFLY_H
-#define CPL_NETWORK_DRAGONFLY_H
+#pragma once
 
 #include "network/dragonfly/group.h"
 #include "network/dragonfly/wiring.h"
@@ -118,5 +117,3 @@ static inline int64_t cpl_dragonfly_global(const struct cpl_network *net, int a,
 
 	return cpl_wires_pair(df->groups, a, b) * df->global_per_pair + k;
 }
-
-#endif

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "network/type.h"
 
@@ -266,16 +265,14 @@ static json_t *sizes(const struct cpl_network *net)
 	for (int k = 0; k < df->n_kinds; k++) {
 		const struct cpl_dfkind *kind = &df->kind[k];
 
-		json_array_append_new(
-		        list,
-		        json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}",
-		                  "name", kind->name, "groups", kind->groups,
-		                  "rows", kind->rows, "columns", kind->columns,
-		                  "nodes_per_router", kind->places,
-		                  "row_links_per_router_pair", kind->row_cables,
-		                  "column_links_per_router_pair",
-		                  kind->column_cables, "bandwidth",
-		                  rates(net, kind)));
+		cpl_json_append(
+		        list, "{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}",
+		        "name", kind->name, "groups", kind->groups, "rows",
+		        kind->rows, "columns", kind->columns,
+		        "nodes_per_router", kind->places,
+		        "row_links_per_router_pair", kind->row_cables,
+		        "column_links_per_router_pair", kind->column_cables,
+		        "bandwidth", rates(net, kind));
 	}
 	return json_pack("{s:i, s:o, s:i}", "groups", df->groups, "kinds", list,
 	                 "global_links_per_group_pair", df->global_per_pair);

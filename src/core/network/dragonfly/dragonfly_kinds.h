@@ -8,8 +8,7 @@
  *
  * Node id = router * (most nodes of a router) + port.
  */
-#ifndef CPL_NETWORK_DRAGONFLY_KINDS_H
-#define CPL_NETWORK_DRAGONFLY_KINDS_H
+#pragma once
 
 #include "network/dragonfly/group.h"
 #include "network/dragonfly/wiring.h"
@@ -91,5 +90,3 @@ static inline int cpl_dfkind_hops(const struct cpl_dfkind_at *a,
 {
 	return (a->row != b->row) + (a->column != b->column);
 }
-
-#endif

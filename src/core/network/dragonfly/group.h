@@ -4,8 +4,7 @@
  * a column too. They are numbered row by row, and so are the links that leave
  * them: first to the lower columns, or rows.
  */
-#ifndef CPL_NETWORK_DRAGONFLY_GROUP_H
-#define CPL_NETWORK_DRAGONFLY_GROUP_H
+#pragma once
 
 #include "network/network.h"
 
@@ -36,5 +35,3 @@ static inline int64_t cpl_local_column(const struct cpl_local_group *g, int row,
 /* The ends of the group's links; `first`: its first router. O(links). */
 void cpl_local_link(struct cpl_network *net, const struct cpl_local_group *g,
                     int first);
-
-#endif

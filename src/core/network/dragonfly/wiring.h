@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Links between the groups of a dragonfly: see dragonfly.h for the wirings. */
-#ifndef CPL_NETWORK_WIRING_H
-#define CPL_NETWORK_WIRING_H
+#pragma once
 
 #include <jansson.h>
 
@@ -41,5 +40,3 @@ int cpl_wires_fill(struct cpl_wires *w, struct cpl_error *err);
 /* The ends of the links, the first of which has that id. */
 void cpl_wires_link(struct cpl_network *net, const struct cpl_wires *w,
                     int64_t first);
-
-#endif

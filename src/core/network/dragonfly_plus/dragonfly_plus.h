@@ -9,8 +9,7 @@
  * of a cell has the same number in the classes "up" and "down"; global link k
  * of cell a to cell b is number (a * (cells - 1) + b - [b > a]) * K + k.
  */
-#ifndef CPL_NETWORK_DRAGONFLY_PLUS_H
-#define CPL_NETWORK_DRAGONFLY_PLUS_H
+#pragma once
 
 #include "network/dragonfly/wiring.h"
 
@@ -61,5 +60,3 @@ static inline int64_t cpl_dfplus_down(const struct cpl_network *net, int cell,
 	       net->link_class[CPL_DFPLUS_DOWN].first -
 	       net->link_class[CPL_DFPLUS_UP].first;
 }
-
-#endif

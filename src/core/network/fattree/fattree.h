@@ -10,8 +10,7 @@
  * port) is number (switch * up + parent) * ports + port of both, the switch
  * being numbered within its level. O(1) each.
  */
-#ifndef CPL_NETWORK_FATTREE_H
-#define CPL_NETWORK_FATTREE_H
+#pragma once
 
 #include "network/network.h"
 
@@ -58,5 +57,3 @@ static inline int64_t cpl_fattree_link(const struct cpl_network *net, int l,
 	return net->link_class[2 * l + down].first +
 	       ((int64_t)index * tree->up[l] + parent) * tree->ports[l] + port;
 }
-
-#endif

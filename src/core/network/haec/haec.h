@@ -5,8 +5,7 @@
  * router of the adjacent boards. Router id = i + x * (j + y * board). Class
  * "optical": on a board; "wireless": between boards.
  */
-#ifndef CPL_NETWORK_HAEC_H
-#define CPL_NETWORK_HAEC_H
+#pragma once
 
 #include "network/network.h"
 
@@ -44,5 +43,3 @@ static inline int64_t cpl_haec_wireless(const struct cpl_network *net,
 	return net->link_class[CPL_HAEC_WIRELESS].first +
 	       (down ? up_links - places * places : 0) + router * places + to;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A link list of a Cray XC, as it was read. */
-#ifndef CPL_NETWORK_READER_ARIES_H
-#define CPL_NETWORK_READER_ARIES_H
+#pragma once
 
 #include "network/reader/reader_internal.h"
 
@@ -44,5 +43,3 @@ int cpl_aries_dragonfly(const struct cpl_lines *in,
                         const struct cpl_aries_list *list,
                         const struct cpl_hostlist *hosts,
                         struct cpl_draft *draft);
-
-#endif

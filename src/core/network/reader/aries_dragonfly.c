@@ -205,10 +205,8 @@ static json_t *describe(const struct cpl_aries_list *list,
 		const struct cable *c = &s->cable[GLOBAL][i];
 
 		if (c->from < c->to &&
-		    json_array_append_new(
-		            links, json_pack("[i, i, i, i]", c->from / size,
-		                             c->from % size, c->to / size,
-		                             c->to % size)))
+		    cpl_json_append(links, "[i, i, i, i]", c->from / size,
+		                    c->from % size, c->to / size, c->to % size))
 			goto out;
 	}
 	root = json_pack(

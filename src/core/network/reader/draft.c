@@ -183,11 +183,10 @@ static json_t *links(const struct cpl_draft *draft)
 			const struct cpl_draft_link *l = &draft->link[i];
 
 			if (l->class != c ||
-			    !json_array_append_new(
-			            array, json_pack("[i, i, s]",
-			                             draft->router[l->from].id,
-			                             draft->router[l->to].id,
-			                             draft->class[c])))
+			    !cpl_json_append(array, "[i, i, s]",
+			                     draft->router[l->from].id,
+			                     draft->router[l->to].id,
+			                     draft->class[c]))
 				continue;
 			json_decref(array);
 			return NULL;

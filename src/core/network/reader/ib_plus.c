@@ -5,8 +5,6 @@
  * make a cell; spines are joined to those of other cells. A few missing cables
  * are put down as doubts; in a large machine some always are.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "graph/arena.h"
 #include "network/reader/ib_plus.h"

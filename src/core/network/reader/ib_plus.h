@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A fabric as cells of leaves and spines. Private to ib_plus.c and
  * ib_plus_describe.c. */
-#ifndef CPL_NETWORK_READER_IB_PLUS_H
-#define CPL_NETWORK_READER_IB_PLUS_H
+#pragma once
 
 #include "network/reader/reader_internal.h"
 
@@ -28,5 +27,3 @@ struct cpl_ib_fabric {
  * err (memory). O(links + cells * (routers + cells * K)). */
 int cpl_ib_plus_describe(struct cpl_ib_fabric *f,
                          const struct cpl_network_import *how);
-
-#endif

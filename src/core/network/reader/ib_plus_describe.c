@@ -42,10 +42,9 @@ static json_t *rows_json(const struct cpl_ib_fabric *f)
 				const struct cpl_draft_link *l =
 				        &draft->link[f->rows[pair * f->k + k]];
 
-				json_array_append_new(
-				        list, json_pack("[i, i, i, i]", a,
-				                        f->number[l->from], b,
-				                        f->number[l->to]));
+				cpl_json_append(list, "[i, i, i, i]", a,
+				                f->number[l->from], b,
+				                f->number[l->to]);
 			}
 	return list;
 }

@@ -418,10 +418,8 @@ static char *read_routes(struct cpl_lines *in, struct cpl_draft *draft)
 	struct trace t = {0};
 	int rc = 0;
 
-	if (!out) {
-		cpl_fail_memory(in->err);
-		return NULL;
-	}
+	if (!out)
+		return cpl_fail_null_memory(in->err);
 	fputs("# source destination hop:link ...\n", out);
 	while (!rc && cpl_lines_next(in))
 		rc = read_trace_line(in, draft, &t, out);

@@ -71,14 +71,12 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **routes,
 	*routes = NULL;
 	if (!reader)
 		return NULL;
-	if (in->routes && !reader->routes) {
-		cpl_fail(err, "format %s has no routes", in->format);
-		return NULL;
-	}
-	if (in->length >= 2 && !memcmp(in->text, "\x1f\x8b", 2)) {
-		cpl_fail(err, "%s: is compressed; gunzip it first", in->source);
-		return NULL;
-	}
+	if (in->routes && !reader->routes)
+		return cpl_fail_null(err, "format %s has no routes",
+		                     in->format);
+	if (in->length >= 2 && !memcmp(in->text, "\x1f\x8b", 2))
+		return cpl_fail_null(err, "%s: is compressed; gunzip it first",
+		                     in->source);
 	if (!reader->read(&lines, in, &draft))
 		root = draft.description ? json_incref(draft.description)
 		                         : cpl_draft_finish(&draft, in);

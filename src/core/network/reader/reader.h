@@ -36,8 +36,7 @@
  */
 /* Tests: * in test_import_network; switch_list topograph in golden/networks.t; ib_* in test_ib_plus; slurm_view in
  * golden/against.t. */
-#ifndef CPL_NETWORK_READER_READER_H
-#define CPL_NETWORK_READER_READER_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ json_t *cpl_network_import(const struct cpl_network_import *in, char **table,
 
 /* Is there such a format? 0, or -1 with err that lists them. */
 int cpl_network_import_format(const char *format, struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the readers share: a graph that grows. */
-#ifndef CPL_NETWORK_READER_INTERNAL_H
-#define CPL_NETWORK_READER_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -143,5 +142,3 @@ struct cpl_network_reader {
 	/* Text of the routing table for the routes, NULL: has none. */
 	char *(*routes)(struct cpl_lines *in, struct cpl_draft *draft);
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Nodes and switches as a running Slurm shows them. */
-#ifndef CPL_NETWORK_SLURM_VIEW_H
-#define CPL_NETWORK_SLURM_VIEW_H
+#pragma once
 
 #include "base/error.h"
 #include "base/hostlist.h"
@@ -33,5 +32,3 @@ int cpl_slurm_view_topology(struct cpl_slurm_view *view, const char *source,
                             const char *text, size_t length,
                             const char *topology, struct cpl_error *err);
 void cpl_slurm_view_free(struct cpl_slurm_view *view);
-
-#endif

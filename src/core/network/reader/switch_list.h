@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Switches of which each has one above it, while a text names them. */
-#ifndef CPL_NETWORK_READER_SWITCH_LIST_H
-#define CPL_NETWORK_READER_SWITCH_LIST_H
+#pragma once
 
 #include "network/reader/reader_internal.h"
 
@@ -23,5 +22,3 @@ int cpl_switch_list_join(struct cpl_switch_list *r, int at, int above);
  * with a doubt, unless rc is -1 already. Frees the list. 0, or -1 with err where
  * one is above itself. O(switches). */
 int cpl_switch_list_close(struct cpl_switch_list *r, int rc);
-
-#endif

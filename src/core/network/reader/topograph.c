@@ -8,7 +8,6 @@
  * over.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/json.h"

@@ -34,8 +34,7 @@
  * bytes there, as a path's share of a flow's bytes does, and take what they are
  * granted; their own paths do not change.
  */
-#ifndef CPL_ROUTING_ADAPTIVE_H
-#define CPL_ROUTING_ADAPTIVE_H
+#pragma once
 
 #include "routing/routing.h"
 
@@ -87,5 +86,3 @@ static inline bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
  * 512 to each group, where there are up to four links between two groups.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
-
-#endif

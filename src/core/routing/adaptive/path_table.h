@@ -10,8 +10,7 @@
  * position that the path does not need holds a cell that is no link and has
  * infinite bandwidth, so that no branch depends on the length of a path.
  */
-#ifndef CPL_ROUTING_ADAPTIVE_PATH_TABLE_H
-#define CPL_ROUTING_ADAPTIVE_PATH_TABLE_H
+#pragma once
 
 #include "base/random.h"
 #include "routing/dragonfly_paths.h"
@@ -363,5 +362,3 @@ cpl_draw_indirect(const struct cpl_path_table *w, int from, int to,
 	        cpl_leg_any(w, over, to, c, b, bits >> 16 & UINT16_MAX),
 	};
 }
-
-#endif

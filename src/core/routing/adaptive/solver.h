@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The state of one adaptive solve, and the passes of an iteration. */
-#ifndef CPL_ROUTING_ADAPTIVE_SOLVER_H
-#define CPL_ROUTING_ADAPTIVE_SOLVER_H
+#pragma once
 
 #include "routing/adaptive/adaptive.h"
 #include "routing/adaptive/path_table.h"
@@ -245,5 +244,3 @@ static inline bool cpl_shares(const struct cpl_solver_job *job, int64_t m,
 	}
 	return any > 0;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How much links between groups divert, see progressive.h. */
-#ifndef CPL_ROUTING_EQUILIBRIUM_H
-#define CPL_ROUTING_EQUILIBRIUM_H
+#pragma once
 
 #include "graph/arena.h"
 #include "routing/progressive/groups.h"
@@ -43,5 +42,3 @@ static inline double cpl_detours_on(const struct cpl_linked_groups *g,
 {
 	return cpl_detours_of(g, d, cpl_groups_pair(g, a, b), a, b);
 }
-
-#endif

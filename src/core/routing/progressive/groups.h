@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A dragonfly or dragonfly+ seen as groups with K links between each two. */
-#ifndef CPL_ROUTING_GROUPS_H
-#define CPL_ROUTING_GROUPS_H
+#pragma once
 
 #include "network/dragonfly/wiring.h"
 
@@ -55,5 +54,3 @@ int cpl_groups_reach(const struct cpl_linked_groups *g, int router, int own,
  * all. Returns their number. O(1). */
 int cpl_groups_path(const struct cpl_linked_groups *g, int from, int to,
                     double x, int link[CPL_GROUPS_INSIDE]);
-
-#endif

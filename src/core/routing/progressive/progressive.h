@@ -33,8 +33,7 @@
  * A flow's bytes are diverted in the proportions of the links of its minimal
  * paths.
  */
-#ifndef CPL_ROUTING_PROGRESSIVE_H
-#define CPL_ROUTING_PROGRESSIVE_H
+#pragma once
 
 #include "routing/routing.h"
 
@@ -55,5 +54,3 @@ static inline bool cpl_routing_is_progressive(const struct cpl_routing *routing)
 {
 	return routing->flags & CPL_ROUTING_PROGRESSIVE;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Flows between groups summed up, and the state of a solve; for
  * progressive-adaptive only. */
-#ifndef CPL_ROUTING_RUNS_H
-#define CPL_ROUTING_RUNS_H
+#pragma once
 
 #include "routing/dragonfly_paths.h"
 #include "routing/progressive/equilibrium.h"
@@ -90,5 +89,3 @@ double cpl_runs_keep(struct solve *s);
 /* The mean links of the flow of s->at that goes farthest; all reach must be
  * known. O(flows * paths of those with detours). */
 double cpl_runs_farthest(struct solve *s, const struct cpl_flows *flows);
-
-#endif

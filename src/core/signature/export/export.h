@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This writes communication matrices as files of other tools. */
-#ifndef CPL_SIGNATURE_EXPORT_H
-#define CPL_SIGNATURE_EXPORT_H
+#pragma once
 
 #include "base/registry.h"
 #include "graph/comm.h"
@@ -25,5 +24,3 @@ extern const struct cpl_registry cpl_exporters;
 int cpl_comm_export(const struct cpl_comm *comm, const char *name,
                     const char *format, const char *path, const char **lost,
                     struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is shared between the exporters only. */
-#ifndef CPL_SIGNATURE_EXPORT_INTERNAL_H
-#define CPL_SIGNATURE_EXPORT_INTERNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ static inline double export_next(const struct cpl_comm *comm, int r, int to,
 /* This writes bytes or messages with a point in any locale: whole numbers as such,
  * others to the last bit. */
 void export_number(FILE *out, double value);
-
-#endif

@@ -5,8 +5,7 @@
  * or a model's config.json of Hugging Face. The signature has one phase "step" with
  * the pattern llm, "complete".
  */
-#ifndef CPL_SIGNATURE_FLAGS_H
-#define CPL_SIGNATURE_FLAGS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -39,5 +38,3 @@ cpl_signature_from_flags(const struct cpl_flags_request *request,
 struct cpl_signature *cpl_signature_from_config(const char *text, size_t length,
                                                 const char *name, int ranks,
                                                 struct cpl_error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CPL_SIGNATURE_FLAGS_INTERNAL_H
-#define CPL_SIGNATURE_FLAGS_INTERNAL_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -118,5 +117,3 @@ bool flags_take_flavour(struct flag_settings *s, const char *flavour);
 /* This makes the "pattern" object and *ranks. NULL with err. */
 json_t *flags_make_pattern(struct flag_settings *s, int *ranks,
                            struct cpl_error *err);
-
-#endif

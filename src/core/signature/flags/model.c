@@ -366,10 +366,8 @@ json_t *flags_make_pattern(struct flag_settings *s, int *ranks,
 	struct sizes z = {.titan = get(s, SET_FRAMEWORK, ANY) == TORCHTITAN};
 	json_t *p = json_object();
 
-	if (!p) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!p)
+		return cpl_fail_null_memory(err);
 	if (!find_ranks(s, &z, err) && !find_shards(s, &z, err) &&
 	    !find_batches(s, &z, err) && !find_chunks(s, &z, err)) {
 		*ranks = (int)z.ranks;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which ranks a workload of AICB means, and what they send; see aicb.c. */
-#ifndef CPL_SIGNATURE_IMPORT_AICB_GROUPS_H
-#define CPL_SIGNATURE_IMPORT_AICB_GROUPS_H
+#pragma once
 
 #include "signature/import/import_internal.h"
 #include "signature/pattern/grid.h"
@@ -37,5 +36,3 @@ int aicb_find_grid(struct aicb *a, struct cpl_error *err);
 /* This makes the phases and what is told of groups. It sorts the rows. It returns 0,
  * or -1 with err. It costs O(rows log rows + messages). */
 int aicb_make_phases(struct aicb *a, struct matrix *out, struct cpl_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  * ring; scans go from rank to rank. Each rank's call tells what that rank sends.
  * Messages without bytes, as in barriers, do not count.
  */
-#ifndef CPL_SIGNATURE_IMPORT_CALLS_H
-#define CPL_SIGNATURE_IMPORT_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -85,5 +84,3 @@ int import_group_rank(const struct import_group *group, int rank);
 int import_calls_expand(struct import_calls *calls,
                         const struct import_group *group,
                         struct entry_list *out, struct cpl_error *err);
-
-#endif

@@ -183,10 +183,8 @@ static struct cpl_signature *make(struct matrix *m, const char *format,
 {
 	struct cpl_signature *sig = calloc(1, sizeof(*sig));
 
-	if (!sig) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!sig)
+		return cpl_fail_null_memory(err);
 	sig->ranks = m->ranks;
 	sig->name = strdup(name);
 	sig->application = application ? strdup(application) : NULL;
@@ -254,15 +252,12 @@ static struct cpl_signature *import(const struct import_text *text, int n,
 	locale_t c_locale, before;
 	int rc;
 
-	if ((m.ranks || m.ep || m.step) && !(f->flags & IMPORT_STEPS)) {
-		cpl_fail(err, "format %s tells no steps of training", f->name);
-		return NULL;
-	}
+	if ((m.ranks || m.ep || m.step) && !(f->flags & IMPORT_STEPS))
+		return cpl_fail_null(
+		        err, "format %s tells no steps of training", f->name);
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-	if (!c_locale) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!c_locale)
+		return cpl_fail_null_memory(err);
 	/* This numbers have a point, whatever the process's locale is. */
 	before = uselocale(c_locale);
 	rc = read_all(f, text, n, &m, err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This reads communication matrices of other tools as signatures. */
-#ifndef CPL_SIGNATURE_IMPORT_H
-#define CPL_SIGNATURE_IMPORT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -67,5 +66,3 @@ cpl_signature_import_entries(struct cpl_comm_entry *entry, int64_t n, int ranks,
                              const char *lost, const char *source,
                              const char *format, const char *name,
                              const char *application, struct cpl_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is shared between the importers only. */
-#ifndef CPL_SIGNATURE_IMPORT_INTERNAL_H
-#define CPL_SIGNATURE_IMPORT_INTERNAL_H
+#pragma once
 
 #include "base/lines.h"
 #include "signature/import/import.h"
@@ -58,5 +57,3 @@ struct import_format {
 	int (*finish)(struct matrix *out, struct cpl_error *err);
 	void (*release)(void *state); /* frees state that is not finished */
 };
-
-#endif

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "signature/import/calls.h"
 
 struct communicator {

@@ -7,8 +7,7 @@
  * Ranks are places in MPI's group COMM_LOCATIONS, and those of events are places in
  * their communicator's group. Nothing in an archive is trusted.
  */
-#ifndef CPL_SIGNATURE_IMPORT_OTF2_ARCHIVE_H
-#define CPL_SIGNATURE_IMPORT_OTF2_ARCHIVE_H
+#pragma once
 
 #include <otf2/otf2.h>
 #include <stdbool.h>
@@ -105,5 +104,3 @@ static inline OTF2_CallbackCode cpl_otf2_code(int rc)
 {
 	return rc ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is shared by the files of an archive. */
-#ifndef CPL_SIGNATURE_IMPORT_OTF2_INTERNAL_H
-#define CPL_SIGNATURE_IMPORT_OTF2_INTERNAL_H
+#pragma once
 
 #include "signature/import/otf2_archive.h"
 
@@ -12,5 +11,3 @@ int cpl_otf2_check(struct otf2_archive *a, OTF2_ErrorCode error, const char *wha
 /* This reads all global definitions of the open reader. It returns 0, or -1 with
  * err. */
 int cpl_otf2_definitions(struct otf2_archive *a, bool names);
-
-#endif

@@ -13,8 +13,7 @@
  * or a reduce-scatter takes; a broadcast goes whole down the ring from its root, and
  * a reduction to it. In an all-to-all each rank sends an n-th of its buffer to each.
  */
-#ifndef CPL_SIGNATURE_PATTERN_GRID_H
-#define CPL_SIGNATURE_PATTERN_GRID_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -103,5 +102,3 @@ int grid_tell(json_t *list, const struct grid_told *told,
               struct cpl_error *err);
 /* A number without a point where it has no fraction; NULL: memory is out. */
 json_t *grid_amount(double v);
-
-#endif

@@ -77,10 +77,8 @@ static const struct pattern_type *find_type(const json_t *params,
 	const char *name;
 	int rc;
 
-	if (!json_is_object(params)) {
-		cpl_fail(err, "is not an object");
-		return NULL;
-	}
+	if (!json_is_object(params))
+		return cpl_fail_null(err, "is not an object");
 	rc = cpl_json_string(params, "type", &name, err);
 	if (rc == 1)
 		found = cpl_registry_find(&cpl_patterns, name, strlen(name),

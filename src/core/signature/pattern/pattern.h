@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The built-in generators make the matrix of a phase's traffic row by row. The last
  * dimension of a grid of ranks is the fastest. */
-#ifndef CPL_SIGNATURE_PATTERN_H
-#define CPL_SIGNATURE_PATTERN_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -150,5 +149,3 @@ int pattern_bytes(const json_t *params, struct pattern *p,
 /* The field is optional; without it the seed is 1. */
 int pattern_seed(const json_t *params, struct pattern *p,
                  struct cpl_error *err);
-
-#endif

@@ -228,10 +228,8 @@ static struct cpl_run_node *add_node(struct event_reader *r,
 
 		more = realloc(rank->node,
 		               sizeof(*more) * (size_t)(n ? 2 * n : 1));
-		if (!more) {
-			cpl_fail_memory(r->err);
-			return NULL;
-		}
+		if (!more)
+			return cpl_fail_null_memory(r->err);
 		rank->node = more;
 	}
 	memset(&rank->node[n], 0, sizeof(*rank->node));
@@ -358,10 +356,8 @@ static struct cpl_run_events *parse(const void *data, size_t length,
 	        .events = calloc(1, sizeof(*r.events)),
 	        .err = err};
 
-	if (!r.events) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!r.events)
+		return cpl_fail_null_memory(err);
 	if (read_head(&r))
 		goto fail;
 	while (r.in.at < r.in.end)

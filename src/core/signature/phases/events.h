@@ -13,8 +13,7 @@
  * Collectives are stored as the messages of the recorder's algorithms (trees-1);
  * the n-th collective event on a communicator is the same one on all its members.
  */
-#ifndef CPL_SIGNATURE_PHASES_EVENTS_H
-#define CPL_SIGNATURE_PHASES_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ int cpl_run_events_incomplete(const struct cpl_run_events *events);
  * with err. */
 int cpl_run_events_join(const char *const *path, int n, const char *to,
                         struct cpl_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This tells how long a message takes on an idle machine, see
  * commplace-machine(5). */
-#ifndef CPL_SIGNATURE_PHASES_MACHINE_H
-#define CPL_SIGNATURE_PHASES_MACHINE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -54,5 +53,3 @@ struct cpl_machine_costs cpl_machine_costs(const struct cpl_machine *machine,
  * overhead. Where these were not measured it is all of it. It costs O(log sizes). */
 double cpl_machine_occupancy(const struct cpl_machine *machine,
                              enum cpl_machine_level level, double bytes);
-
-#endif

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/json.h"
 #include "base/lines.h"
 
 #define MAX_HOST 63
@@ -282,9 +283,8 @@ static json_t *level_json(const struct measured_level *l,
 		out->seconds[i] = l->size[i ? l->n - 1 : 0].seconds;
 	}
 	for (int64_t i = 0; i < l->n; i++)
-		json_array_append_new(sizes,
-		                      json_pack("[f, f]", l->size[i].bytes,
-		                                l->size[i].seconds));
+		cpl_json_append(sizes, "[f, f]", l->size[i].bytes,
+		                l->size[i].seconds);
 	root = json_pack("{s:f, s:f, s:o}", "latency", out->latency,
 	                 "seconds_per_byte", out->per_byte, "sizes", sizes);
 	if (!root || !l->has_costs)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This makes a commplace-machine(5) from measured transfer times. */
-#ifndef CPL_SIGNATURE_PHASES_MEASURE_H
-#define CPL_SIGNATURE_PHASES_MEASURE_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ json_t *cpl_machine_measure(const char *text, size_t length, const char *source,
                             void *arg,
                             struct cpl_measured_level out[CPL_MACHINE_LEVELS],
                             struct cpl_error *err);
-
-#endif

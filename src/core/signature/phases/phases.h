@@ -38,8 +38,7 @@
  * A phase's weight is the median of its ranks' rounds, and its times are means over
  * all ranks of the run.
  */
-#ifndef CPL_SIGNATURE_PHASES_PHASES_H
-#define CPL_SIGNATURE_PHASES_PHASES_H
+#pragma once
 
 #include "signature/phases/events.h"
 #include "signature/signature.h"
@@ -123,5 +122,3 @@ struct cpl_signature *cpl_phases_signature(const struct cpl_run_events *events,
                                            const char *name,
                                            const char *application,
                                            struct cpl_error *err);
-
-#endif

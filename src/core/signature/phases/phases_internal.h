@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* This is shared between the files that find phases and make signatures of them. */
-#ifndef CPL_SIGNATURE_PHASES_INTERNAL_H
-#define CPL_SIGNATURE_PHASES_INTERNAL_H
+#pragma once
 
 #include "signature/phases/phases.h"
 
@@ -80,5 +79,3 @@ static inline int phase_of_node(const struct phase_rank_segments *s, int64_t i)
 {
 	return s->segment[s->segment[s->of_node[i]].same].phase;
 }
-
-#endif

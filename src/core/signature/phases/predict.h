@@ -17,8 +17,7 @@
  * Elsewhere the phase is taken to need computation + communication * least there /
  * least here: an estimate.
  */
-#ifndef CPL_SIGNATURE_PHASES_PREDICT_H
-#define CPL_SIGNATURE_PHASES_PREDICT_H
+#pragma once
 
 #include "signature/phases/machine.h"
 #include "signature/phases/phases.h"
@@ -86,5 +85,3 @@ struct cpl_phase_times cpl_phase_times(const char *name, double weight,
 
 /* This foresees the time of a run with `times` times the steps. O(phases). */
 struct cpl_foreseen cpl_foresee(const struct cpl_signature *sig, double times);
-
-#endif

@@ -3,13 +3,10 @@
  * Slurm's headers need it. No macro of that file changes the layout of a structure
  * that the plugins use; USE_ALIAS and NDEBUG are as in releases. The version is that
  * of the installed Slurm, which configure has compared with the tree. */
-#ifndef CPL_COMPAT_CONFIG_H
-#define CPL_COMPAT_CONFIG_H
+#pragma once
 
 #include <slurm/slurm_version.h>
 
 #define SLURM_VERSION_STRING CPL_SLURM_VERSION_STRING
 #define USE_ALIAS 1
 #define NDEBUG 1
-
-#endif
