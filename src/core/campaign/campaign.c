@@ -13,6 +13,7 @@
 #include "campaign/easy.h"
 #include "campaign/nodes.h"
 #include "campaign/running.h"
+#include "traffic/load_blocks.h"
 
 /* This plays the log under one policy. */
 struct campaign_run {
@@ -75,28 +76,16 @@ static double reference_of(const struct campaign_run *r,
 /* A job that sends came or went. */
 static void judge_all(struct campaign_run *r)
 {
-	if (studied(r))
-		running_send(&r->running);
-	else
+	if (!studied(r))
 		running_judge(&r->running, free_team(r));
 }
 
 static double busiest(const struct campaign_run *r)
 {
-	const struct cpl_network *net = r->c->net;
-	double most = 0;
+	struct cpl_metrics top;
 
-	for (int k = 0; k < net->n_classes; k++) {
-		const struct cpl_link_class *class = &net->link_class[k];
-		double rate = 0;
-
-		for (int64_t i = 0; i < class->count; i++)
-			if (r->running.sent.link[class->first + i] > rate)
-				rate = r->running.sent.link[class->first + i];
-		if (rate / class->bandwidth > most)
-			most = rate / class->bandwidth;
-	}
-	return most;
+	cpl_load_top(r->c->net, &r->running.sent, &top);
+	return top.max_congestion;
 }
 
 /* Time goes on to `then`, and everything stays as it is. */

@@ -17,7 +17,7 @@ struct running_job {
 	double share;     /* of the run that is communication */
 	double reference; /* seconds of that; 0: as long as it takes */
 	double work;    /* seconds of the log that are left */
-	double stretch; /* seconds that one of those takes now */
+	double stretch; /* seconds that one of those takes now; running_judge sets it */
 	double seconds; /* of communication of the run, as it is now */
 	double sum;     /* their sum over the time it runs */
 	double begin;
@@ -29,6 +29,7 @@ struct running_jobs {
 	struct running_job *job; /* [n] by number */
 	struct cpl_scene scene; /* with what they would send */
 	struct cpl_load sent;   /* what they send, stretched as they are */
+	struct cpl_job_load **moved; /* [n] between uses of no meaning */
 };
 
 /* This is for at most max_jobs at a time. It returns 0, or -1 with err when memory
@@ -49,12 +50,10 @@ void running_end(struct running_jobs *jobs, int i);
 /* This is its stretch with communication as it is now. */
 double running_stretch(const struct running_job *job);
 
-/* This fills sent from scratch in the order of jobs, so that no rounding adds up.
- * It costs O(their links). */
-void running_send(struct running_jobs *jobs);
 /* This sets their seconds and stretches until they all fit together, and what they
- * send then. team is threads or NULL; the result is the same for any number. It
- * costs O(rounds * their links). */
+ * send then. team is threads or NULL; the result is the same for any number. Jobs at
+ * rest, with nothing changed on their links since the last round, cost O(1) a round,
+ * the others O(links * jobs on them). */
 void running_judge(struct running_jobs *jobs, struct cpl_team *team);
 
 #endif
