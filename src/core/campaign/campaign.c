@@ -13,7 +13,6 @@
 #include "campaign/easy.h"
 #include "campaign/nodes.h"
 #include "campaign/running.h"
-#include "traffic/load_blocks.h"
 
 /* This plays the log under one policy. */
 struct campaign_run {
@@ -80,14 +79,6 @@ static void judge_all(struct campaign_run *r)
 		running_judge(&r->running, free_team(r));
 }
 
-static double busiest(const struct campaign_run *r)
-{
-	struct cpl_metrics top;
-
-	cpl_load_top(r->c->net, &r->running.sent, &top);
-	return top.max_congestion;
-}
-
 /* Time goes on to `then`, and everything stays as it is. */
 static int pass(struct campaign_run *r, double then)
 {
@@ -96,7 +87,7 @@ static int pass(struct campaign_run *r, double then)
 
 	if (!(span.seconds > 0))
 		return 0;
-	span.busiest = busiest(r);
+	span.busiest = running_busiest(&r->running);
 	span.used = (double)r->nodes.n_used / r->nodes.n;
 	span.waits = r->easy.n_waits > 0;
 	span.fragmented = nodes_fragmented(&r->nodes);
@@ -356,8 +347,8 @@ static void end(struct campaign_run *r, int i)
 		out->node = at.node;
 		at.node = NULL;
 	}
-	running_free(&at);
 	running_end(&r->running, i);
+	running_free(&at);
 	r->done++;
 }
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traffic/load_blocks.h"
-
 /* These limit the rounds until the times of all jobs fit together, and say how
  * closely. */
 #define MAX_ROUNDS 24
@@ -20,13 +18,11 @@ int running_open(struct running_jobs *jobs, const struct cpl_network *net,
 	        .net = net, .scene = {.net = net, .routing = routing}};
 	jobs->job = calloc((size_t)max_jobs + 1, sizeof(*jobs->job));
 	jobs->moved = calloc((size_t)max_jobs + 1, sizeof(*jobs->moved));
-	if (!jobs->job || !jobs->moved)
+	jobs->users = calloc((size_t)cpl_times_links(net) + 1, sizeof(int));
+	if (!jobs->job || !jobs->moved || !jobs->users)
 		return cpl_fail_memory(err);
 	jobs->scene.space = cpl_times_space_new(net, routing, err);
-	if (!jobs->scene.space || cpl_load_init(&jobs->sent, net, err))
-		return -1;
-	jobs->sent.blocks = cpl_load_blocks_new(net, &jobs->sent, err);
-	return jobs->sent.blocks ? 0 : -1;
+	return jobs->scene.space ? cpl_load_init(&jobs->sent, net, err) : -1;
 }
 
 void running_close(struct running_jobs *jobs)
@@ -35,6 +31,7 @@ void running_close(struct running_jobs *jobs)
 		running_free(&jobs->job[i]);
 	free(jobs->job);
 	free(jobs->moved);
+	free(jobs->users);
 	cpl_scene_close(&jobs->scene);
 	cpl_load_free(&jobs->sent);
 }
@@ -44,6 +41,20 @@ void running_free(struct running_job *job)
 	cpl_times_close(job->times);
 	free(job->node);
 	free(job->rank_host);
+}
+
+/* This keeps the largest rate of each class of links between routers. */
+static void find_most(const struct cpl_network *net, struct running_job *job)
+{
+	for (int i = 0; i < job->load->n_links; i++) {
+		const struct cpl_job_link *on = &job->load->on[i];
+		double *most;
+
+		if (on->link >= net->n_links)
+			continue;
+		most = &job->most[net->link_class_of[on->link]];
+		*most = fmax(*most, on->bytes);
+	}
 }
 
 /* This adds what it would send, as the plugin has it. */
@@ -56,29 +67,56 @@ static int add_load(struct running_jobs *jobs, struct running_job *job,
 	if (!job->times)
 		return 0;
 	rate = cpl_times_rates(job->times, &n);
+	if (cpl_times_share(job->times, jobs->users, err))
+		return -1;
 	job->load = cpl_job_load_of_rates(rate, n, err);
 	if (!job->load)
 		return -1;
 	job->load->id = job->job;
 	job->load->stretch = job->stretch;
-	job->load->stale = true;
+	job->load->stale = job->load->met = true;
+	find_most(jobs->net, job);
 	return cpl_scene_add(&jobs->scene, job->load, err);
 }
 
-/* What is sent on a job's links, now that it came, went or was stretched. Each sum is
- * made anew in the order of jobs, so that no rounding adds up. */
-static void send(struct running_jobs *jobs, const struct cpl_job_load *load)
+/* A job came to its links or left them. Jobs that meet others now, or do so no longer,
+ * go by other lists, for which they have had room since they came. */
+static void come(struct running_jobs *jobs, const struct cpl_job_load *load, int by)
 {
 	for (int i = 0; i < load->n_links; i++) {
-		int link = load->on[i].link;
+		int link = load->on[i].link, before = jobs->users[link];
+
+		jobs->users[link] += by;
+		if (before + jobs->users[link] == 1 + 2)
+			cpl_background_stale(jobs->scene.running, link, true);
+	}
+	for (int i = 0; i < jobs->n; i++) {
+		struct cpl_job_load *of = jobs->job[i].load;
+
+		if (of && of->met)
+			cpl_times_share(jobs->job[i].times, jobs->users, NULL);
+		if (of)
+			of->met = false;
+	}
+	jobs->busiest = -1;
+}
+
+/* This sets what is sent on the links that a job shares, now that it came, went or was
+ * stretched. Each sum is made anew in the order of jobs, so that no rounding adds up. */
+static void send(struct running_jobs *jobs, const struct running_job *job)
+{
+	int64_t n;
+	const int *at = cpl_times_shared(job->times, &n);
+
+	for (int64_t i = 0; i < n; i++) {
+		int link = job->load->on[at[i]].link;
 		double rate =
 		        cpl_background_stretched(jobs->scene.running, link);
 
 		if (rate == jobs->sent.link[link])
 			continue;
 		jobs->sent.link[link] = rate;
-		cpl_load_blocks_changed(jobs->sent.blocks, link);
-		cpl_background_stale(jobs->scene.running, link);
+		cpl_background_stale(jobs->scene.running, link, false);
 	}
 }
 
@@ -93,23 +131,26 @@ int running_start(struct running_jobs *jobs, struct running_job *job,
 	for (; i > 0 && jobs->job[i - 1].job > job->job; i--)
 		jobs->job[i] = jobs->job[i - 1];
 	jobs->job[i] = *job;
-	if (job->load)
-		send(jobs, job->load);
+	if (job->load) {
+		come(jobs, job->load, 1);
+		send(jobs, job);
+	}
 	return 0;
 }
 
 void running_end(struct running_jobs *jobs, int i)
 {
-	struct cpl_job_load *load = jobs->job[i].load;
+	struct running_job job = jobs->job[i];
 
-	if (load) {
-		cpl_scene_remove(&jobs->scene, load);
-		send(jobs, load);
-	}
-	free(load);
 	jobs->n--;
 	memmove(&jobs->job[i], &jobs->job[i + 1],
 	        (size_t)(jobs->n - i) * sizeof(*jobs->job));
+	if (!job.load)
+		return;
+	cpl_scene_remove(&jobs->scene, job.load);
+	come(jobs, job.load, -1);
+	send(jobs, &job);
+	free(job.load);
 }
 
 double running_stretch(const struct running_job *job)
@@ -160,10 +201,12 @@ static void send_stretched(struct running_jobs *jobs)
 			continue;
 		load->stretch = jobs->job[i].stretch;
 		load->stale = true;
-		jobs->moved[moved++] = load;
+		jobs->moved[moved++] = i;
 	}
 	for (int i = 0; i < moved; i++)
-		send(jobs, jobs->moved[i]);
+		send(jobs, &jobs->job[jobs->moved[i]]);
+	if (moved)
+		jobs->busiest = -1;
 }
 
 void running_judge(struct running_jobs *jobs, struct cpl_team *team)
@@ -177,4 +220,38 @@ void running_judge(struct running_jobs *jobs, struct cpl_team *team)
 			change = fmax(change, soften(&jobs->job[i]));
 		send_stretched(jobs);
 	}
+}
+
+double running_busiest(struct running_jobs *jobs)
+{
+	const struct cpl_network *net = jobs->net;
+
+	if (jobs->busiest >= 0)
+		return jobs->busiest;
+	jobs->busiest = 0;
+	for (int i = 0; i < jobs->n; i++) {
+		const struct running_job *job = &jobs->job[i];
+		const int *at = NULL;
+		int64_t n = 0;
+
+		if (!job->times)
+			continue;
+		at = cpl_times_shared(job->times, &n);
+		for (int k = 0; k < net->n_classes; k++)
+			jobs->busiest =
+			        fmax(jobs->busiest,
+			             job->most[k] / job->stretch /
+			                     net->link_class[k].bandwidth);
+		for (int64_t k = 0; k < n; k++) {
+			int link = job->load->on[at[k]].link;
+
+			if (link < net->n_links)
+				jobs->busiest = fmax(
+				        jobs->busiest,
+				        jobs->sent.link[link] /
+				                cpl_network_link_bandwidth(
+				                        net, link));
+		}
+	}
+	return jobs->busiest;
 }

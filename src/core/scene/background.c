@@ -261,10 +261,12 @@ double cpl_background_stretched(const struct cpl_background *b, int link)
 	return rate;
 }
 
-void cpl_background_stale(struct cpl_background *b, int link)
+void cpl_background_stale(struct cpl_background *b, int link, bool met)
 {
-	for (struct head at = b->head[link]; at.job; at = next_on(at))
+	for (struct head at = b->head[link]; at.job; at = next_on(at)) {
 		at.job->stale = true;
+		at.job->met |= met;
+	}
 }
 
 int cpl_background_jobs(const struct cpl_background *background)

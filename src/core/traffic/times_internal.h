@@ -35,6 +35,13 @@ struct times_path {
 	double part;
 };
 
+/* The most seconds of a link from nodes, between routers (or inside nodes) and to
+ * nodes; and of all, with the lowest of the links that have them, or -1. */
+struct times_stages {
+	double most[3], busiest;
+	int64_t link;
+};
+
 struct times_phase {
 	double weight;
 	const struct cpl_comm *comm; /* or rows */
@@ -47,6 +54,9 @@ struct times_phase {
 	int64_t n_flows; /* between hosts, on the network */
 	struct times_link *link;
 	int64_t n_links, max_links;
+	struct times_stages quiet; /* without others */
+	int *shared; /* [n_shared] links that others use, by cpl_times_share */
+	int64_t n_shared, max_shared;
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
 	bool exact;              /* has flows */
@@ -93,6 +103,9 @@ struct cpl_times {
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;
+	bool shares; /* others are on these alone: */
+	int *shared; /* [n_shared] rates */
+	int64_t n_shared, max_shared;
 	/* For flows that are solved exactly. */
 	struct times_share *share; /* [max_share + 1] */
 	int64_t max_share;
@@ -103,9 +116,8 @@ struct cpl_times {
 	int64_t exact; /* flows of a phase that are; CPL_TIMES_EXACT */
 };
 
-/* Seconds of one execution of a phase that was placed, and of its links, without
- * background. */
-double times_alone(struct cpl_times *times, const struct times_phase *phase);
+/* Sets phase->alone and phase->quiet of one that was placed. */
+void times_alone(struct cpl_times *times, struct times_phase *phase);
 
 /* What hosts, twins as one, or on a network whose ranks have ports of their own
  * (NULL: none) these, send each other. 0, or -1 with err (memory). */

@@ -176,23 +176,24 @@ static double busy(const struct times_link *l, double utilisation)
 	return l->bytes * (1 + utilisation) / l->bandwidth;
 }
 
-/* The most seconds of a link from nodes, between routers (or inside nodes) and to
- * nodes. */
-struct stages {
-	double most[3];
-};
+static const struct times_stages no_links = {.link = -1};
 
-static void pass_stage(struct stages *s, const struct cpl_network *net, int link,
-                       double seconds)
+static void pass_link(struct times_stages *s, const struct cpl_network *net, int link,
+                      double seconds)
 {
 	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
 	double *most = &s->most[port < 0 || port >= 2 * n ? 1 : port < n ? 0 : 2];
 
 	*most = seconds > *most ? seconds : *most;
+	if (s->link < 0 || seconds > s->busiest ||
+	    (seconds == s->busiest && link < s->link)) {
+		s->busiest = seconds;
+		s->link = link;
+	}
 }
 
 /* How long many flows take that pass these one after the other. */
-static double pass_all(const struct cpl_times *times, const struct stages *s)
+static double pass_all(const struct cpl_times *times, const struct times_stages *s)
 {
 	double most = fmax(s->most[1], fmax(s->most[0], s->most[2]));
 
@@ -205,39 +206,32 @@ static double pass_all(const struct cpl_times *times, const struct stages *s)
 	                : 0;
 }
 
-double times_alone(struct cpl_times *times, const struct times_phase *phase)
+void times_alone(struct cpl_times *times, struct times_phase *phase)
 {
-	struct stages stages = {{0}};
-
+	phase->quiet = no_links;
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
 
-		pass_stage(&stages, times->net, l->link, busy(l, 0));
+		pass_link(&phase->quiet, times->net, l->link, busy(l, 0));
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
 	}
-	return phase->exact && phase->n_flows ? fill(times, phase)
-	                                      : pass_all(times, &stages);
+	phase->alone = phase->exact && phase->n_flows
+	                       ? fill(times, phase)
+	                       : pass_all(times, &phase->quiet);
 }
 
-/* Compute what others have of each link; stretch > 0: own rates are in the
- * background, each divided by that. Have others anything? */
-static bool utilise(const struct cpl_times *times, struct times_phase *phase,
+/* Compute what others have of a link; stretch > 0: own rates are in the background,
+ * each divided by that. Have they anything? */
+static bool utilise(const struct cpl_times *times, struct times_link *l,
                     const struct cpl_load *background, double stretch)
 {
-	bool others = false;
+	double rate = background ? *cpl_times_at(background, l->link) : 0;
 
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		struct times_link *l = &phase->link[i];
-		double rate = background ? *cpl_times_at(background, l->link)
-		                         : 0;
-
-		if (stretch > 0)
-			rate -= times->rate[l->rate].rate / stretch;
-		l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
-		others |= rate > 0;
-	}
-	return others;
+	if (stretch > 0)
+		rate -= times->rate[l->rate].rate / stretch;
+	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
+	return rate > 0;
 }
 
 /* Seconds that a packet waits where one takes `packet` seconds. */
@@ -250,8 +244,8 @@ static double wait(double u, double packet)
 
 /* Of one execution. */
 struct phase_times {
-	double seconds, waiting, busiest;
-	int64_t link;
+	double seconds, waiting;
+	struct times_stages stages;
 };
 
 static struct phase_times judge_phase(struct cpl_times *times,
@@ -259,22 +253,22 @@ static struct phase_times judge_phase(struct cpl_times *times,
                                       const struct cpl_load *background,
                                       double stretch)
 {
-	struct phase_times t = {.link = -1};
-	struct stages stages = {{0}};
-	bool others = utilise(times, phase, background, stretch);
+	bool some = times->shares && stretch > 0, others = false;
+	struct phase_times t = {.stages = some ? phase->quiet : no_links};
+	int64_t n = some ? phase->n_shared : phase->n_links;
 
+	for (int64_t i = 0; phase->exact && some && i < phase->n_links; i++)
+		times->share[i].capacity = phase->link[i].bandwidth;
 	/* There is no separate branch for links that others leave alone: on a
 	 * busy machine a processor cannot foresee which these are. */
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		const struct times_link *l = &phase->link[i];
-		double u = l->utilisation, seconds = busy(l, u);
+	for (int64_t k = 0; k < n; k++) {
+		int64_t i = some ? phase->shared[k] : k;
+		struct times_link *l = &phase->link[i];
+		double u;
 
-		if (t.link < 0 || seconds > t.busiest ||
-		    (seconds == t.busiest && l->link < t.link)) {
-			t.busiest = seconds;
-			t.link = l->link;
-		}
-		pass_stage(&stages, times->net, l->link, seconds);
+		others |= utilise(times, l, background, stretch);
+		u = l->utilisation;
+		pass_link(&t.stages, times->net, l->link, busy(l, u));
 		t.waiting += l->messages * wait(u, l->packet);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);
@@ -285,7 +279,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
 		t.seconds = phase->alone;
 	else
 		t.seconds = phase->exact ? fill(times, phase)
-		                         : pass_all(times, &stages);
+		                         : pass_all(times, &t.stages);
 	return t;
 }
 
@@ -307,11 +301,11 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 		out->alone += phase->weight * (phase->alone + phase->latency);
 		out->latency += phase->weight * phase->latency;
 		out->waiting += phase->weight * t.waiting;
-		out->busiest += phase->weight * t.busiest;
+		out->busiest += phase->weight * t.stages.busiest;
 		out->exact = out->exact && phase->exact;
 		if (seconds > longest) {
 			longest = seconds;
-			out->link = t.link;
+			out->link = t.stages.link;
 			out->phase = k;
 		}
 	}
@@ -328,4 +322,35 @@ void cpl_times_judge_stretched(struct cpl_times *times,
                                double stretch, struct cpl_times_result *out)
 {
 	judge(times, background, stretch, out);
+}
+
+int cpl_times_share(struct cpl_times *times, const int *users,
+                    struct cpl_error *err)
+{
+	if (times_room(&times->shared, &times->max_shared, times->n_rates,
+	               sizeof(*times->shared), err))
+		return -1;
+	times->n_shared = 0;
+	for (int64_t i = 0; i < times->n_rates; i++)
+		if (users[times->rate[i].link] > 1)
+			times->shared[times->n_shared++] = (int)i;
+	for (int k = 0; k < times->n_phases; k++) {
+		struct times_phase *phase = &times->phase[k];
+
+		if (times_room(&phase->shared, &phase->max_shared,
+		               phase->n_links, sizeof(*phase->shared), err))
+			return -1;
+		phase->n_shared = 0;
+		for (int64_t i = 0; i < phase->n_links; i++)
+			if (users[phase->link[i].link] > 1)
+				phase->shared[phase->n_shared++] = (int)i;
+	}
+	times->shares = true;
+	return 0;
+}
+
+const int *cpl_times_shared(const struct cpl_times *times, int64_t *n)
+{
+	*n = times->n_shared;
+	return times->shared;
 }

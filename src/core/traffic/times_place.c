@@ -621,11 +621,12 @@ int cpl_times_put(struct cpl_times *times, struct cpl_times_space *space,
 		times->end_node[i] = node[i / ports] * ports + i % ports;
 	times->net = space->net;
 	times->timed = space->timed;
+	times->shares = false;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
 		if (place_phase(&p))
 			return -1;
-		p.phase->alone = times_alone(times, p.phase);
+		times_alone(times, p.phase);
 	}
 	if (sum_phases(times, space, err))
 		return -1;
