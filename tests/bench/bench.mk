@@ -162,6 +162,8 @@ EXTRA_PROGRAMS += tests/bench/bench_communication
 tests_bench_bench_communication_SOURCES = tests/bench/bench_communication.c tests/bench/stencil_job.h tests/bench/cpu_time.h
 tests_bench_bench_communication_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_communication
+# COMMPLACE=./commplace $(srcdir)/tests/bench/bench-campaign
+EXTRA_DIST += tests/bench/bench-campaign
 # make tests/bench/fake_nodes tests/bench/slurm_calls, then as root
 # tests/bench/bench-slurmctld or tests/bench/live-campaign LOGS
 EXTRA_DIST += tests/bench/bench-slurmctld tests/bench/live-campaign tests/bench/fake_cluster.bash

@@ -296,7 +296,9 @@ static void open_kept(struct kept *k, const char *policy,
 		k->all += k->bytes[i] = cpl_comm_bytes(kind->comm);
 		campaign_traffic_give(&k->kinds, kind);
 		campaign_traffic_drop(kind);
+		kind->kept = 0;
 	}
+	k->kinds.kept = 0;
 }
 
 static void close_kept(struct kept *k)

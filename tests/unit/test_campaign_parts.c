@@ -44,13 +44,12 @@ static void close_chain(struct chain *c)
 
 /* Job number `job` sends so many GB from router to router in a time of the run
  * of which `share` is that; gb 0: nothing. */
-static void begin(struct chain *c, int job, int from, int to, double gb,
-                  double share)
+static void begin_as(struct chain *c, int i, int job, int from, int to, double gb,
+                     double share)
 {
 	struct cpl_comm_entry entry = {0, 1, gb * 1e9, 1};
 	struct running_job at = {
 	        .job = job, .share = share, .stretch = 1, .reference = gb};
-	int i = c->jobs.n;
 
 	if (gb > 0) {
 		c->comm[i] = cpl_comm_build(2, &entry, 1, NULL);
@@ -67,6 +66,12 @@ static void begin(struct chain *c, int job, int from, int to, double gb,
 		                 0);
 	}
 	assert_int_equal(running_start(&c->jobs, &at, NULL), 0);
+}
+
+static void begin(struct chain *c, int job, int from, int to, double gb,
+                  double share)
+{
+	begin_as(c, c->jobs.n, job, from, to, gb, share);
 }
 
 static void test_running_by_number(void **state)
@@ -125,6 +130,7 @@ static void test_running_jobs_fit_together(void **state)
 
 	for (int threads = 1; threads < 4; threads += 2) {
 		struct chain c;
+		double most = 0;
 
 		open_chain(&c);
 		for (int i = 0; i < 6; i++)
@@ -156,7 +162,8 @@ static void test_running_jobs_fit_together(void **state)
 		assert_true(first[0] == 1);
 		/* But for a packet on its way. */
 		assert_number(first[1], 1, 2e-6);
-		/* What they send is over that, after the last round, too. */
+		/* What they send is over that, after the last round, too, where
+		 * several do; the busiest link has that of all. */
 		for (int64_t l = 0; l < c.net->n_links; l++) {
 			double sum = 0;
 
@@ -165,11 +172,129 @@ static void test_running_jobs_fit_together(void **state)
 				    c.net->link_to[l] == row[i].to)
 					sum += row[i].share * 1e9 /
 					       c.jobs.job[i].stretch;
-			assert_number(c.jobs.sent.link[l], sum, 1);
+			if (c.jobs.users[l] > 1)
+				assert_number(c.jobs.sent.link[l], sum, 1);
+			most = fmax(most, sum);
 		}
+		assert_number(running_busiest(&c.jobs) * 1e9, most, 1);
 		close_chain(&c);
 	}
 	cpl_team_free(team);
+}
+
+/* A job as it would be if all were summed up and judged anew in each round. */
+struct plain {
+	struct cpl_times *times; /* NULL: not there */
+	struct running_job job;
+};
+
+static void send_plainly(const struct plain *plain, struct cpl_load *load,
+                         const struct cpl_network *net)
+{
+	cpl_load_clear(load, net);
+	for (int i = 0; i < 8; i++) {
+		const struct cpl_times_rate *rate;
+		int64_t n = 0;
+
+		if (!plain[i].times)
+			continue;
+		rate = cpl_times_rates(plain[i].times, &n);
+		for (int64_t k = 0; k < n; k++)
+			load->link[rate[k].link] +=
+			        rate[k].rate / plain[i].job.stretch;
+	}
+}
+
+static void judge_plainly(struct plain *plain, struct cpl_load *load,
+                          const struct cpl_network *net)
+{
+	double change = 1;
+
+	send_plainly(plain, load, net);
+	for (int k = 0; k < 24 && change > 1e-4; k++) {
+		change = 0;
+		for (int i = 0; i < 8; i++) {
+			struct cpl_times_result result;
+
+			if (!plain[i].times)
+				continue;
+			cpl_times_judge_stretched(plain[i].times, load,
+			                          plain[i].job.stretch,
+			                          &result);
+			plain[i].job.seconds = result.seconds;
+		}
+		for (int i = 0; i < 8; i++) {
+			struct running_job *job = &plain[i].job;
+			double before = job->stretch;
+
+			if (!plain[i].times)
+				continue;
+			job->stretch = (before + running_stretch(job)) / 2;
+			change = fmax(change, fabs(job->stretch / before - 1));
+		}
+		send_plainly(plain, load, net);
+	}
+}
+
+/* Jobs that come and go are stretched to the bit as if all links were summed up, and
+ * all jobs judged, each time. */
+static void test_running_as_from_scratch(void **state)
+{
+	struct plain plain[8] = {{0}};
+	struct cpl_load load;
+	struct chain c;
+	int events = 0;
+
+	(void)state;
+	srand(1);
+	open_chain(&c);
+	assert_int_equal(cpl_load_init(&load, c.net, NULL), 0);
+	for (int event = 0; event < 400; event++) {
+		int job = rand() % 8, from = rand() % 6, to = rand() % 6, at = 0;
+		double gb = 1 + rand() % 3, share = 0.1 + rand() % 8 / 10.0;
+		double most = 0;
+
+		while (at < c.jobs.n && c.jobs.job[at].job != job)
+			at++;
+		if (plain[job].times) {
+			struct running_job over = c.jobs.job[at];
+
+			running_end(&c.jobs, at);
+			running_free(&over);
+			cpl_times_close(plain[job].times);
+			plain[job].times = NULL;
+			cpl_comm_free(c.comm[job]);
+			c.comm[job] = NULL;
+		} else if (from != to) {
+			begin_as(&c, job, job, from, to, gb, share);
+			at = 0;
+			while (c.jobs.job[at].job != job)
+				at++;
+			plain[job].job = c.jobs.job[at];
+			plain[job].times = cpl_times_open(&c.phase[job], 1, 2,
+			                                  NULL);
+			cpl_times_order(plain[job].times, NULL, 1, 2, NULL);
+			cpl_times_put(plain[job].times, c.jobs.scene.space,
+			              (const int[]){from, to}, NULL);
+		}
+		running_judge(&c.jobs, NULL);
+		judge_plainly(plain, &load, c.net);
+		for (int i = 0; i < c.jobs.n; i++) {
+			const struct running_job *is = &c.jobs.job[i];
+
+			assert_true(is->stretch == plain[is->job].job.stretch);
+			assert_true(is->seconds == plain[is->job].job.seconds);
+			events++;
+		}
+		for (int64_t l = 0; l < c.net->n_links; l++)
+			most = fmax(most, load.link[l] / 1e9);
+		assert_true(running_busiest(&c.jobs) == most);
+	}
+	assert_true(events > 1000);
+	for (int i = 0; i < 8; i++)
+		cpl_times_close(plain[i].times);
+	cpl_load_free(&load);
+	close_chain(&c);
 }
 
 /* 1 + u for 1: two send half and a quarter of what their link carries. */
@@ -508,6 +633,7 @@ int main(void)
 	        cmocka_unit_test(test_running_by_number),
 	        cmocka_unit_test(test_stretches),
 	        cmocka_unit_test(test_running_jobs_fit_together),
+	        cmocka_unit_test(test_running_as_from_scratch),
 	        cmocka_unit_test(test_harm_of_running),
 	        cmocka_unit_test(test_the_studys_model),
 	        cmocka_unit_test(test_stock_of_the_silent),

@@ -75,28 +75,8 @@ static double reference_of(const struct campaign_run *r,
 /* A job that sends came or went. */
 static void judge_all(struct campaign_run *r)
 {
-	if (studied(r))
-		running_send(&r->running);
-	else
+	if (!studied(r))
 		running_judge(&r->running, free_team(r));
-}
-
-static double busiest(const struct campaign_run *r)
-{
-	const struct cpl_network *net = r->c->net;
-	double most = 0;
-
-	for (int k = 0; k < net->n_classes; k++) {
-		const struct cpl_link_class *class = &net->link_class[k];
-		double rate = 0;
-
-		for (int64_t i = 0; i < class->count; i++)
-			if (r->running.sent.link[class->first + i] > rate)
-				rate = r->running.sent.link[class->first + i];
-		if (rate / class->bandwidth > most)
-			most = rate / class->bandwidth;
-	}
-	return most;
 }
 
 /* Time goes on to `then`, and everything stays as it is. */
@@ -107,7 +87,7 @@ static int pass(struct campaign_run *r, double then)
 
 	if (!(span.seconds > 0))
 		return 0;
-	span.busiest = busiest(r);
+	span.busiest = running_busiest(&r->running);
 	span.used = (double)r->nodes.n_used / r->nodes.n;
 	span.waits = r->easy.n_waits > 0;
 	span.fragmented = nodes_fragmented(&r->nodes);
@@ -373,8 +353,8 @@ static void end(struct campaign_run *r, int i)
 		out->node = at.node;
 		at.node = NULL;
 	}
-	running_free(&at);
 	running_end(&r->running, i);
+	running_free(&at);
 	r->done++;
 }
 

@@ -27,6 +27,7 @@ struct kind {
 	struct cpl_comm *graph; /* the same undirected, once asked for */
 	struct cpl_rank_groups grown, block;
 	bool has_grown;
+	uint64_t kept; /* bytes of all that */
 	int users;
 	int64_t last; /* when it was taken last, counted in takes */
 };
@@ -40,6 +41,7 @@ struct kinds {
 	int domain; /* nodes that a segment may have; 0: none is asked for */
 	pthread_mutex_t lock; /* of what follows, and of what kinds keep */
 	int64_t takes;
+	uint64_t kept; /* bytes of all kinds */
 };
 
 /* This finds the kinds of the log's jobs, with segments of at most `domain` nodes as

@@ -119,16 +119,23 @@ static uint64_t kept_bytes(const struct kind *kind)
 	return bytes;
 }
 
+/* What is kept of a kind became more or less. */
+static void count_kept(struct kinds *kinds, struct kind *kind)
+{
+	uint64_t bytes = kept_bytes(kind);
+
+	kinds->kept += bytes - kind->kept;
+	kind->kept = bytes;
+}
+
 /* Kinds that were not taken for longest go until the others are few enough. */
 static void make_room(struct kinds *kinds)
 {
-	uint64_t all = 0, most = kinds->campaign->kept;
+	uint64_t most = kinds->campaign->kept;
 
 	if (!most)
 		most = CPL_CAMPAIGN_KEPT;
-	for (int i = 0; i < kinds->n; i++)
-		all += kept_bytes(&kinds->kind[i]);
-	while (all > most) {
+	while (kinds->kept > most) {
 		struct kind *oldest = NULL;
 
 		for (int i = 0; i < kinds->n; i++) {
@@ -140,8 +147,8 @@ static void make_room(struct kinds *kinds)
 		}
 		if (!oldest)
 			return;
-		all -= kept_bytes(oldest);
 		campaign_traffic_drop(oldest);
+		count_kept(kinds, oldest);
 	}
 }
 
@@ -172,6 +179,7 @@ int campaign_traffic_take(struct kinds *kinds, struct kind *kind,
 	}
 	if (!rc)
 		rc = prepare(kind, chooser, err);
+	count_kept(kinds, kind);
 	if (!rc) {
 		kind->users++;
 		kind->last = ++kinds->takes;

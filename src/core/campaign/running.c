@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "campaign/running.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ int running_open(struct running_jobs *jobs, const struct cpl_network *net,
 	*jobs = (struct running_jobs){
 	        .net = net, .scene = {.net = net, .routing = routing}};
 	jobs->job = calloc((size_t)max_jobs + 1, sizeof(*jobs->job));
-	if (!jobs->job)
+	jobs->moved = calloc((size_t)max_jobs + 1, sizeof(*jobs->moved));
+	jobs->users = calloc((size_t)cpl_times_links(net) + 1, sizeof(int));
+	if (!jobs->job || !jobs->moved || !jobs->users)
 		return cpl_fail_memory(err);
 	jobs->scene.space = cpl_times_space_new(net, routing, err);
 	return jobs->scene.space ? cpl_load_init(&jobs->sent, net, err) : -1;
@@ -27,6 +30,8 @@ void running_close(struct running_jobs *jobs)
 	for (int i = 0; i < jobs->n; i++)
 		running_free(&jobs->job[i]);
 	free(jobs->job);
+	free(jobs->moved);
+	free(jobs->users);
 	cpl_scene_close(&jobs->scene);
 	cpl_load_free(&jobs->sent);
 }
@@ -36,6 +41,20 @@ void running_free(struct running_job *job)
 	cpl_times_close(job->times);
 	free(job->node);
 	free(job->rank_host);
+}
+
+/* This keeps the largest rate of each class of links between routers. */
+static void find_most(const struct cpl_network *net, struct running_job *job)
+{
+	for (int i = 0; i < job->load->n_links; i++) {
+		const struct cpl_job_link *on = &job->load->on[i];
+		double *most;
+
+		if (on->link >= net->n_links)
+			continue;
+		most = &job->most[net->link_class_of[on->link]];
+		*most = fmax(*most, on->bytes);
+	}
 }
 
 /* This adds what it would send, as the plugin has it. */
@@ -48,11 +67,57 @@ static int add_load(struct running_jobs *jobs, struct running_job *job,
 	if (!job->times)
 		return 0;
 	rate = cpl_times_rates(job->times, &n);
+	if (cpl_times_share(job->times, jobs->users, err))
+		return -1;
 	job->load = cpl_job_load_of_rates(rate, n, err);
 	if (!job->load)
 		return -1;
 	job->load->id = job->job;
+	job->load->stretch = job->stretch;
+	job->load->stale = job->load->met = true;
+	find_most(jobs->net, job);
 	return cpl_scene_add(&jobs->scene, job->load, err);
+}
+
+/* A job came to its links or left them. Jobs that meet others now, or do so no longer,
+ * go by other lists, for which they have had room since they came. */
+static void come(struct running_jobs *jobs, const struct cpl_job_load *load, int by)
+{
+	for (int i = 0; i < load->n_links; i++) {
+		int link = load->on[i].link, before = jobs->users[link];
+
+		jobs->users[link] += by;
+		if (before + jobs->users[link] == 1 + 2)
+			cpl_background_stale(jobs->scene.running, link, true);
+	}
+	for (int i = 0; i < jobs->n; i++) {
+		struct cpl_job_load *of = jobs->job[i].load;
+
+		if (of && of->met)
+			cpl_times_share(jobs->job[i].times, jobs->users, NULL);
+		if (of)
+			of->met = false;
+	}
+	jobs->busiest = -1;
+}
+
+/* This sets what is sent on the links that a job shares, now that it came, went or was
+ * stretched. Each sum is made anew in the order of jobs, so that no rounding adds up. */
+static void send(struct running_jobs *jobs, const struct running_job *job)
+{
+	int64_t n;
+	const int *at = cpl_times_shared(job->times, &n);
+
+	for (int64_t i = 0; i < n; i++) {
+		int link = job->load->on[at[i]].link;
+		double rate =
+		        cpl_background_stretched(jobs->scene.running, link);
+
+		if (rate == jobs->sent.link[link])
+			continue;
+		jobs->sent.link[link] = rate;
+		cpl_background_stale(jobs->scene.running, link, false);
+	}
 }
 
 int running_start(struct running_jobs *jobs, struct running_job *job,
@@ -66,19 +131,26 @@ int running_start(struct running_jobs *jobs, struct running_job *job,
 	for (; i > 0 && jobs->job[i - 1].job > job->job; i--)
 		jobs->job[i] = jobs->job[i - 1];
 	jobs->job[i] = *job;
+	if (job->load) {
+		come(jobs, job->load, 1);
+		send(jobs, job);
+	}
 	return 0;
 }
 
 void running_end(struct running_jobs *jobs, int i)
 {
-	struct cpl_job_load *load = jobs->job[i].load;
+	struct running_job job = jobs->job[i];
 
-	if (load)
-		cpl_scene_remove(&jobs->scene, load);
-	free(load);
 	jobs->n--;
 	memmove(&jobs->job[i], &jobs->job[i + 1],
 	        (size_t)(jobs->n - i) * sizeof(*jobs->job));
+	if (!job.load)
+		return;
+	cpl_scene_remove(&jobs->scene, job.load);
+	come(jobs, job.load, -1);
+	send(jobs, &job);
+	free(job.load);
 }
 
 double running_stretch(const struct running_job *job)
@@ -86,15 +158,6 @@ double running_stretch(const struct running_job *job)
 	if (!(job->reference > 0))
 		return 1;
 	return 1 - job->share + job->share * job->seconds / job->reference;
-}
-
-void running_send(struct running_jobs *jobs)
-{
-	cpl_load_clear(&jobs->sent, jobs->net);
-	for (int i = 0; i < jobs->n; i++)
-		if (jobs->job[i].times)
-			cpl_times_send(jobs->job[i].times,
-			               jobs->job[i].stretch, &jobs->sent);
 }
 
 /* This judges a job's communication among what the others send. */
@@ -105,8 +168,9 @@ static void judge(void *arg, int64_t i, int thread)
 	struct cpl_times_result result;
 
 	(void)thread;
-	if (!job->times)
+	if (!job->times || !job->load->stale)
 		return;
+	job->load->stale = false;
 	cpl_times_judge_stretched(job->times, &jobs->sent, job->stretch,
 	                          &result);
 	job->seconds = result.seconds;
@@ -118,25 +182,76 @@ static double soften(struct running_job *job)
 {
 	double before = job->stretch, change;
 
+	if (!job->times)
+		return 0;
 	job->stretch = (before + running_stretch(job)) / 2;
 	change = job->stretch / before - 1;
 	return change < 0 ? -change : change;
+}
+
+/* What the jobs send whose stretch is another one. */
+static void send_stretched(struct running_jobs *jobs)
+{
+	int moved = 0;
+
+	for (int i = 0; i < jobs->n; i++) {
+		struct cpl_job_load *load = jobs->job[i].load;
+
+		if (!load || load->stretch == jobs->job[i].stretch)
+			continue;
+		load->stretch = jobs->job[i].stretch;
+		load->stale = true;
+		jobs->moved[moved++] = i;
+	}
+	for (int i = 0; i < moved; i++)
+		send(jobs, &jobs->job[jobs->moved[i]]);
+	if (moved)
+		jobs->busiest = -1;
 }
 
 void running_judge(struct running_jobs *jobs, struct cpl_team *team)
 {
 	double change = 1;
 
-	running_send(jobs);
 	for (int k = 0; k < MAX_ROUNDS && change > CLOSE; k++) {
 		change = 0;
 		cpl_team_run(team, jobs->n, judge, jobs);
-		for (int i = 0; i < jobs->n; i++) {
-			double by = jobs->job[i].times ? soften(&jobs->job[i])
-			                               : 0;
-
-			change = by > change ? by : change;
-		}
-		running_send(jobs);
+		for (int i = 0; i < jobs->n; i++)
+			change = fmax(change, soften(&jobs->job[i]));
+		send_stretched(jobs);
 	}
+}
+
+double running_busiest(struct running_jobs *jobs)
+{
+	const struct cpl_network *net = jobs->net;
+
+	if (jobs->busiest >= 0)
+		return jobs->busiest;
+	jobs->busiest = 0;
+	for (int i = 0; i < jobs->n; i++) {
+		const struct running_job *job = &jobs->job[i];
+		const int *at = NULL;
+		int64_t n = 0;
+
+		if (!job->times)
+			continue;
+		at = cpl_times_shared(job->times, &n);
+		for (int k = 0; k < net->n_classes; k++)
+			jobs->busiest =
+			        fmax(jobs->busiest,
+			             job->most[k] / job->stretch /
+			                     net->link_class[k].bandwidth);
+		for (int64_t k = 0; k < n; k++) {
+			int link = job->load->on[at[k]].link;
+
+			if (link < net->n_links)
+				jobs->busiest = fmax(
+				        jobs->busiest,
+				        jobs->sent.link[link] /
+				                cpl_network_link_bandwidth(
+				                        net, link));
+		}
+	}
+	return jobs->busiest;
 }

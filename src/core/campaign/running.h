@@ -13,10 +13,11 @@ struct running_job {
 	int *rank_host; /* NULL: in blocks */
 	struct cpl_times *times; /* placed; NULL: it sends nothing */
 	struct cpl_job_load *load; /* in the scene, or NULL */
+	double most[CPL_NETWORK_MAX_CLASSES]; /* its largest rates on links */
 	double share;     /* of the run that is communication */
 	double reference; /* seconds of that; 0: as long as it takes */
 	double work;    /* seconds of the log that are left */
-	double stretch; /* seconds that one of those takes now */
+	double stretch; /* seconds that one of those takes now; running_judge sets it */
 	double seconds; /* of communication of the run, as it is now */
 	double sum;     /* their sum over the time it runs */
 	double begin;
@@ -27,7 +28,11 @@ struct running_jobs {
 	int n;
 	struct running_job *job; /* [n] by number */
 	struct cpl_scene scene; /* with what they would send */
-	struct cpl_load sent;   /* what they send, stretched as they are */
+	int *users;             /* of each link, how many send there */
+	struct cpl_load sent;   /* what these send, stretched as they are, where there
+	                         * are several */
+	int *moved;             /* [n] between uses of no meaning */
+	double busiest;         /* < 0: to be found */
 };
 
 /* This is for at most max_jobs at a time. It returns 0, or -1 with err when memory
@@ -40,7 +45,8 @@ void running_free(struct running_job *job);
 
 /* The first adds a job, which is copied, or returns -1 with err when memory is out,
  * and then it was not added. The second removes the i-th job, whose contents are
- * the caller's. They cost O(n + as cpl_background_add). */
+ * the caller's. They cost O(n + as cpl_background_add + links of the jobs whose
+ * neighbours they are). */
 int running_start(struct running_jobs *jobs, struct running_job *job,
                   struct cpl_error *err);
 void running_end(struct running_jobs *jobs, int i);
@@ -48,10 +54,12 @@ void running_end(struct running_jobs *jobs, int i);
 /* This is its stretch with communication as it is now. */
 double running_stretch(const struct running_job *job);
 
-/* This fills sent from scratch in the order of jobs, so that no rounding adds up.
- * It costs O(their links). */
-void running_send(struct running_jobs *jobs);
 /* This sets their seconds and stretches until they all fit together, and what they
- * send then. team is threads or NULL; the result is the same for any number. It
- * costs O(rounds * their links). */
+ * send then. team is threads or NULL; the result is the same for any number. Jobs at
+ * rest, with nothing changed on their links since the last round, cost O(1) a round,
+ * the others O(links that they share * jobs on them). */
 void running_judge(struct running_jobs *jobs, struct cpl_team *team);
+
+/* This is the largest congestion of a link between routers. It costs O(1) where nothing
+ * changed, else O(links that jobs share + jobs). */
+double running_busiest(struct running_jobs *jobs);

@@ -143,18 +143,23 @@ static void set(const struct cpl_network *net, struct cpl_load *load, int link,
 	cpl_load_blocks_changed(load->blocks, link);
 }
 
+/* The next one on the link. */
+static struct head next_on(struct head at)
+{
+	const struct cpl_job_link *on = &at.job->on[at.at];
+
+	return (struct head){on->next, on->next_at};
+}
+
 /* Add up the jobs of a link. */
 static void sum_up(struct cpl_background *b, int link)
 {
 	struct head at = b->head[link];
 	double bytes = 0, rate = 0;
 
-	while (at.job) {
-		const struct cpl_job_link *on = &at.job->on[at.at];
-
-		bytes += on->bytes;
-		rate += on->bytes / at.job->period;
-		at = (struct head){on->next, on->next_at};
+	for (; at.job; at = next_on(at)) {
+		bytes += at.job->on[at.at].bytes;
+		rate += at.job->on[at.at].bytes / at.job->period;
 	}
 	set(b->net, &b->bytes, link, bytes);
 	set(b->net, &b->rates, link, rate);
@@ -245,6 +250,23 @@ void cpl_background_changed(struct cpl_background *b)
 	for (int64_t l = 0; l < links; l++)
 		if (b->head[l].job)
 			sum_up(b, (int)l);
+}
+
+double cpl_background_stretched(const struct cpl_background *b, int link)
+{
+	double rate = 0;
+
+	for (struct head at = b->head[link]; at.job; at = next_on(at))
+		rate += at.job->on[at.at].bytes / at.job->stretch;
+	return rate;
+}
+
+void cpl_background_stale(struct cpl_background *b, int link, bool met)
+{
+	for (struct head at = b->head[link]; at.job; at = next_on(at)) {
+		at.job->stale = true;
+		at.job->met |= met;
+	}
 }
 
 int cpl_background_jobs(const struct cpl_background *background)

@@ -112,12 +112,14 @@ void cpl_times_close(struct cpl_times *times)
 		free(p->link);
 		free(p->flow);
 		free(p->way);
+		free(p->shared);
 	}
 	free(times->phase);
 	free(times->rank_host);
 	free(times->end_node);
 	free(times->twin);
 	free(times->rate);
+	free(times->shared);
 	free(times->share);
 	free(times->flow_of);
 	free(times->progress);
@@ -147,14 +149,6 @@ void cpl_times_add(const struct cpl_times *times, double sign,
 	for (int64_t i = 0; i < times->n_rates; i++)
 		*cpl_times_at(load, times->rate[i].link) +=
 		        sign * times->rate[i].rate;
-}
-
-void cpl_times_send(const struct cpl_times *times, double stretch,
-                    struct cpl_load *load)
-{
-	for (int64_t i = 0; i < times->n_rates; i++)
-		*cpl_times_at(load, times->rate[i].link) +=
-		        times->rate[i].rate / stretch;
 }
 
 /* Ranks by host, and the sums of a host's rows while they are made. */

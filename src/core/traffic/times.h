@@ -178,6 +178,17 @@ void cpl_times_judge_stretched(struct cpl_times *times,
                                const struct cpl_load *background,
                                double stretch, struct cpl_times_result *out);
 
+/*
+ * users[link] jobs, this one among them, are on each of the links: until it is placed
+ * again that looks only at the links that others use, which costs O(these). 0, or -1
+ * with err (memory), which only the first call after a place can come to. O(links that
+ * the job uses). The second gives the places of such links among the rates, *n of
+ * them, increasing. O(1).
+ */
+int cpl_times_share(struct cpl_times *times, const int *users,
+                    struct cpl_error *err);
+const int *cpl_times_shared(const struct cpl_times *times, int64_t *n);
+
 /* A job whose seconds are asked for once: phases, order of ranks and hosts as
  * above. */
 struct cpl_times_job {
@@ -210,7 +221,3 @@ double cpl_times_period(const struct cpl_times *times);
 /* Add sign (1 or -1) times the rates to load. O(links of the job). */
 void cpl_times_add(const struct cpl_times *times, double sign,
                    struct cpl_load *load);
-/* Add the rates, each over `stretch`: those of a run that takes so many times
- * as long as stated. The same. */
-void cpl_times_send(const struct cpl_times *times, double stretch,
-                    struct cpl_load *load);

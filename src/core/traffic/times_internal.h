@@ -34,6 +34,14 @@ struct times_path {
 	double part;
 };
 
+/* The most seconds of a link from nodes, to nodes, inside them, and between routers: of
+ * each class, where packets pass those in turn; and of all, with the lowest of the links
+ * that have them, or -1. */
+struct times_stages {
+	double most[3 + CPL_NETWORK_MAX_CLASSES], busiest;
+	int64_t link;
+};
+
 struct times_phase {
 	double weight;
 	const struct cpl_comm *comm; /* or rows */
@@ -46,6 +54,9 @@ struct times_phase {
 	int64_t n_flows; /* between hosts, on the network */
 	struct times_link *link;
 	int64_t n_links, max_links;
+	struct times_stages quiet; /* without others */
+	int *shared; /* [n_shared] links that others use, by cpl_times_share */
+	int64_t n_shared, max_shared;
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
 	bool exact;              /* has flows */
@@ -90,9 +101,13 @@ struct cpl_times {
 	const struct cpl_network *net; /* of the last place */
 	bool timed;                    /* which states bandwidths */
 	bool chooses; /* packets had two ways or more to choose from */
+	bool staged;  /* they pass links of each class in turn */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;
+	bool shares; /* others are on these alone: */
+	int *shared; /* [n_shared] rates */
+	int64_t n_shared, max_shared;
 	/* For flows that are solved exactly. */
 	struct times_share *share; /* [max_share + 1] */
 	int64_t max_share;
@@ -147,9 +162,8 @@ int64_t times_use_link(struct times_placing *p, int64_t link);
 int times_adapt(struct times_placing *p);
 int times_adapt_to_others(struct times_placing *p);
 
-/* Seconds of one execution of a phase that was placed, and of its links, without
- * background. */
-double times_alone(struct cpl_times *times, const struct times_phase *phase);
+/* Sets phase->alone and phase->quiet of one that was placed. */
+void times_alone(struct cpl_times *times, struct times_phase *phase);
 
 /* What hosts, twins as one, or on a network whose ranks have ports of their own
  * (NULL: none) these, send each other. 0, or -1 with err (memory). */

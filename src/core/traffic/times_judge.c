@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "network/type.h"
-
 /* Relative: flows that end so near each other end together. */
 #define TOGETHER 1e-12
 
@@ -178,85 +176,70 @@ static double busy(const struct times_link *l, double utilisation)
 	return l->bytes * (1 + utilisation) / l->bandwidth;
 }
 
-/* The most seconds of a link from nodes, to nodes, inside them, and between routers:
- * of each class, where packets pass those in turn. */
-struct stages {
-	const struct cpl_network *net;
-	const unsigned char *class_of; /* or NULL */
-	double most[3 + CPL_NETWORK_MAX_CLASSES];
-};
+static const struct times_stages no_links = {.link = -1};
 
-static struct stages no_stages(const struct cpl_network *net)
+static void pass_link(struct times_stages *s, const struct cpl_times *times,
+                      int link, double seconds)
 {
-	return (struct stages){
-	        .net = net,
-	        .class_of = net->type->staged ? net->link_class_of : NULL};
-}
-
-static void pass_stage(struct stages *s, int link, double seconds)
-{
-	int64_t port = link - s->net->n_links;
-	int64_t n = cpl_network_port_cables(s->net);
+	const struct cpl_network *net = times->net;
+	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
 	int stage = port >= 2 * n ? 2 : port >= n ? 1 : port >= 0 ? 0 : 3;
 	double *most = &s->most[stage];
 
-	if (port < 0 && s->class_of)
-		most += s->class_of[link];
+	if (port < 0 && times->staged)
+		most += net->link_class_of[link];
 	*most = seconds > *most ? seconds : *most;
+	if (s->link < 0 || seconds > s->busiest ||
+	    (seconds == s->busiest && link < s->link)) {
+		s->busiest = seconds;
+		s->link = link;
+	}
 }
 
 /* How long many flows take that pass these one after the other. */
-static double pass_all(const struct cpl_times *times, const struct stages *s)
+static double pass_all(const struct cpl_times *times,
+                       const struct times_stages *s)
 {
-	int n = s->class_of ? 3 + s->net->n_classes : 4;
-	double most = 0, sum = 0;
+	int n = times->staged ? 3 + times->net->n_classes : 4;
+	double sum = 0;
 
-	for (int i = 0; i < n; i++)
-		most = s->most[i] > most ? s->most[i] : most;
-	if (!times->timed || !(most > 0))
-		return most;
+	if (!times->timed || !(s->busiest > 0))
+		return s->busiest;
 	/* Not by the powers themselves, which can be too large. */
 	for (int i = 0; i < n; i++)
-		sum += cpl_fourth_power(s->most[i] / most);
-	return most * sqrt(sqrt(sum));
+		sum += cpl_fourth_power(s->most[i] / s->busiest);
+	return s->busiest * sqrt(sqrt(sum));
 }
 
-double times_alone(struct cpl_times *times, const struct times_phase *phase)
+void times_alone(struct cpl_times *times, struct times_phase *phase)
 {
-	struct stages stages = no_stages(times->net);
-
+	phase->quiet = no_links;
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
 
-		pass_stage(&stages, l->link, busy(l, 0));
+		pass_link(&phase->quiet, times, l->link, busy(l, 0));
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
 	}
-	return phase->exact && phase->n_flows ? fill(times, phase)
-	                                      : pass_all(times, &stages);
+	phase->alone = phase->exact && phase->n_flows
+	                       ? fill(times, phase)
+	                       : pass_all(times, &phase->quiet);
 }
 
-/* Compute what others have of each link; stretch > 0: own rates are in the
- * background, each divided by that. Have others anything? */
-static bool utilise(const struct cpl_times *times, struct times_phase *phase,
+/* Compute what others have of a link; stretch > 0: own rates are in the background,
+ * each divided by that. Have they anything? */
+static bool utilise(const struct cpl_times *times, struct times_link *l,
                     const struct cpl_load *background, double stretch)
 {
-	bool others = false;
+	double rate = background ? *cpl_times_at(background, l->link) : 0;
 
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		struct times_link *l = &phase->link[i];
-		double rate = background ? *cpl_times_at(background, l->link)
-		                         : 0;
-
-		if (stretch > 0)
-			rate -= times->rate[l->rate].rate / stretch;
-		l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
-		/* A packet that chooses waits where both ways are busy. */
-		if (times->chooses && l->link < times->net->n_links)
-			l->utilisation *= fmin(l->utilisation, 1);
-		others |= rate > 0;
-	}
-	return others;
+	if (stretch > 0)
+		rate -= times->rate[l->rate].rate / stretch;
+	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
+	/* A packet that chooses waits where both ways are busy. */
+	if (times->chooses && l->link < times->net->n_links)
+		l->utilisation *= fmin(l->utilisation, 1);
+	return rate > 0;
 }
 
 /* Seconds that a packet waits where one takes `packet` seconds. */
@@ -269,8 +252,8 @@ static double wait(double u, double packet)
 
 /* Of one execution. */
 struct phase_times {
-	double seconds, waiting, busiest;
-	int64_t link;
+	double seconds, waiting;
+	struct times_stages stages;
 };
 
 static struct phase_times judge_phase(struct cpl_times *times,
@@ -278,22 +261,22 @@ static struct phase_times judge_phase(struct cpl_times *times,
                                       const struct cpl_load *background,
                                       double stretch)
 {
-	struct phase_times t = {.link = -1};
-	struct stages stages = no_stages(times->net);
-	bool others = utilise(times, phase, background, stretch);
+	bool some = times->shares && stretch > 0, others = false;
+	struct phase_times t = {.stages = some ? phase->quiet : no_links};
+	int64_t n = some ? phase->n_shared : phase->n_links;
 
+	for (int64_t i = 0; phase->exact && some && i < phase->n_links; i++)
+		times->share[i].capacity = phase->link[i].bandwidth;
 	/* There is no separate branch for links that others leave alone: on a
 	 * busy machine a processor cannot foresee which these are. */
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		const struct times_link *l = &phase->link[i];
-		double u = l->utilisation, seconds = busy(l, u);
+	for (int64_t k = 0; k < n; k++) {
+		int64_t i = some ? phase->shared[k] : k;
+		struct times_link *l = &phase->link[i];
+		double u;
 
-		if (t.link < 0 || seconds > t.busiest ||
-		    (seconds == t.busiest && l->link < t.link)) {
-			t.busiest = seconds;
-			t.link = l->link;
-		}
-		pass_stage(&stages, l->link, seconds);
+		others |= utilise(times, l, background, stretch);
+		u = l->utilisation;
+		pass_link(&t.stages, times, l->link, busy(l, u));
 		t.waiting += l->messages * wait(u, l->packet);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / (1 + u);
@@ -304,7 +287,7 @@ static struct phase_times judge_phase(struct cpl_times *times,
 		t.seconds = phase->alone;
 	else
 		t.seconds = phase->exact ? fill(times, phase)
-		                         : pass_all(times, &stages);
+		                         : pass_all(times, &t.stages);
 	return t;
 }
 
@@ -326,11 +309,11 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 		out->alone += phase->weight * (phase->alone + phase->latency);
 		out->latency += phase->weight * phase->latency;
 		out->waiting += phase->weight * t.waiting;
-		out->busiest += phase->weight * t.busiest;
+		out->busiest += phase->weight * t.stages.busiest;
 		out->exact = out->exact && phase->exact;
 		if (seconds > longest) {
 			longest = seconds;
-			out->link = t.link;
+			out->link = t.stages.link;
 			out->phase = k;
 		}
 	}
@@ -347,4 +330,35 @@ void cpl_times_judge_stretched(struct cpl_times *times,
                                double stretch, struct cpl_times_result *out)
 {
 	judge(times, background, stretch, out);
+}
+
+int cpl_times_share(struct cpl_times *times, const int *users,
+                    struct cpl_error *err)
+{
+	if (times_room(&times->shared, &times->max_shared, times->n_rates,
+	               sizeof(*times->shared), err))
+		return -1;
+	times->n_shared = 0;
+	for (int64_t i = 0; i < times->n_rates; i++)
+		if (users[times->rate[i].link] > 1)
+			times->shared[times->n_shared++] = (int)i;
+	for (int k = 0; k < times->n_phases; k++) {
+		struct times_phase *phase = &times->phase[k];
+
+		if (times_room(&phase->shared, &phase->max_shared,
+		               phase->n_links, sizeof(*phase->shared), err))
+			return -1;
+		phase->n_shared = 0;
+		for (int64_t i = 0; i < phase->n_links; i++)
+			if (users[phase->link[i].link] > 1)
+				phase->shared[phase->n_shared++] = (int)i;
+	}
+	times->shares = true;
+	return 0;
+}
+
+const int *cpl_times_shared(const struct cpl_times *times, int64_t *n)
+{
+	*n = times->n_shared;
+	return times->shared;
 }

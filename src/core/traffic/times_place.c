@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "network/type.h"
 #include "traffic/accelerators.h"
 
 /* Bytes of a pair's last packets, of all its messages, each after the other. */
@@ -358,9 +359,15 @@ static int place_phase(struct times_placing *p)
 	if (!p->space->timed)
 		phase->latency = 0;
 	if (!rc)
-		phase->alone = times_alone(p->times, phase);
-	if (adapts && p->others && !rc)
+		times_alone(p->times, phase);
+	if (adapts && p->others && !rc) {
+		double alone = phase->alone;
+
 		rc = times_adapt_to_others(p);
+		if (!rc)
+			times_alone(p->times, phase);
+		phase->alone = alone;
+	}
 	for (int64_t i = 0; i < phase->n_links; i++)
 		p->space->at[phase->link[i].link] = 0;
 	return rc;
@@ -441,6 +448,8 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	times->net = space->net;
 	times->timed = space->timed;
 	times->chooses = space->workload && space->routing->send;
+	times->shares = false;
+	times->staged = space->net->type->staged;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
 		if (place_phase(&p))
