@@ -12,8 +12,7 @@
  * messages to that peer, and in a communicator all that its collective operations put
  * on a ring.
  */
-#ifndef CPL_RECORD_NCCL_STEPS_H
-#define CPL_RECORD_NCCL_STEPS_H
+#pragma once
 
 #include "nccl_count.h"
 
@@ -35,5 +34,3 @@ static inline bool nccl_steps_alike(uint64_t a, uint64_t b)
 
 /* When memory is out there are no steps. Free sum. O(log * log(log)). */
 void nccl_steps_find(struct nccl_steps *out);
-
-#endif
