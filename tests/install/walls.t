@@ -55,7 +55,9 @@ size_of() { # FILE KILOBYTES
 	ok $? "$1 has $text KB of code, at most $2"
 }
 
-size_of ../commplaced 800
+# It is a process of its own, so the number is to be noticed, not a bound of Slurm's:
+# 802 with volumes by name and samples of links kept, and two routings more.
+size_of ../commplaced 820
 
 # PLUGIN KILOBYTES ROOM...: the rooms whose functions are cpl_ROOM_... or as here.
 walls() {
