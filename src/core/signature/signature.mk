@@ -2,7 +2,7 @@ site_sources += src/core/signature/signature.h
 site_sources += src/core/signature/signature_internal.h src/core/signature/scan.c src/core/signature/signature.c src/core/signature/source.c src/core/signature/side_file.c src/core/signature/write.c src/core/signature/install.c src/core/signature/install.h src/core/signature/rescale.c src/core/signature/rescale.h src/core/signature/grid_model.c src/core/signature/grid_model.h src/core/signature/grid_lengths.c src/core/signature/grid_lengths.h src/core/signature/grid_search.c src/core/signature/grid_search.h src/core/signature/install_files.c src/core/signature/install_internal.h
 site_sources += src/core/signature/rows.c src/core/signature/rows.h src/core/signature/tasks.c src/core/signature/tasks.h
 site_sources += src/core/signature/rank_compute.c src/core/signature/rank_compute.h
-lab_sources += src/core/signature/rounds.c src/core/signature/rounds.h
+site_sources += src/core/signature/rounds.c src/core/signature/rounds.h
 
 # One file for each pattern, in the order of lists; a new one is a line here.
 patterns = src/core/signature/pattern/stencil.c \

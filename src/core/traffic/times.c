@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "signature/rounds.h"
 #include "traffic/ports.h"
 
 int times_room(void *array, int64_t *max, int64_t n, size_t size,
@@ -77,23 +78,50 @@ static struct cpl_times *times_new(int ranks, int n_phases,
 	return times;
 }
 
+/* How many phases one is judged as. */
+static int64_t parts_of(const struct cpl_phase *phase)
+{
+	int64_t rounds = cpl_phase_rounds(phase);
+
+	return rounds > 1 && rounds <= CPL_TIMES_ROUNDS ? rounds : 1;
+}
+
+static int open_phase(struct times_phase *p, const struct cpl_phase *of,
+                      int64_t round, int ranks, struct cpl_error *err)
+{
+	p->weight = of->weight;
+	p->round = round;
+	p->of = *of;
+	if (round < 0)
+		p->comm = of->comm;
+	if (round >= 0 || of->comm)
+		return 0;
+	p->rows = cpl_rows_of_phase(of, ranks, err);
+	return p->rows ? 0 : -1;
+}
+
 struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
                                  int ranks, struct cpl_error *err)
 {
-	struct cpl_times *times = times_new(ranks, n, err);
+	struct cpl_times *times;
+	int parts = 0, at = 0;
 
+	for (int i = 0; i < n; i++)
+		parts += (int)parts_of(&phase[i]);
+	times = times_new(ranks, parts, err);
 	if (!times)
 		return NULL;
 	times->run = cpl_run_times(phase, n);
 	for (int i = 0; i < n; i++) {
-		times->phase[i].weight = phase[i].weight;
-		times->phase[i].comm = phase[i].comm;
-		if (phase[i].comm)
-			continue;
-		times->phase[i].rows = cpl_rows_of_phase(&phase[i], ranks, err);
-		if (!times->phase[i].rows) {
-			cpl_times_close(times);
-			return NULL;
+		int64_t rounds = parts_of(&phase[i]);
+
+		for (int64_t k = 0; k < rounds; k++, at++) {
+			times->phase[at].stated = i;
+			if (open_phase(&times->phase[at], &phase[i],
+			               rounds > 1 ? k : -1, ranks, err)) {
+				cpl_times_close(times);
+				return NULL;
+			}
 		}
 	}
 	return times;
@@ -185,6 +213,16 @@ static int add_pair(struct ordering *o, int to, double pairs, double bytes,
 	return 0;
 }
 
+static int add_round(struct ordering *o, int rank)
+{
+	const struct times_phase *p = o->phase;
+	struct cpl_exchange x = cpl_phase_round(&p->of, p->round, rank);
+
+	return x.to >= 0 && x.to != rank && x.bytes > 0
+	               ? add_pair(o, o->host[x.to], 1, x.bytes, 1)
+	               : 0;
+}
+
 static int add_comm_rank(struct ordering *o, int rank)
 {
 	const struct cpl_comm *comm = o->phase->comm;
@@ -225,8 +263,9 @@ static int add_host(struct ordering *o, int host)
 		int rank = o->rank[i];
 
 		end = i + 1;
-		if (o->phase->comm) {
-			if (add_comm_rank(o, rank))
+		if (o->phase->comm || o->phase->round >= 0) {
+			if (o->phase->comm ? add_comm_rank(o, rank)
+			                   : add_round(o, rank))
 				return -1;
 			continue;
 		}

@@ -3,7 +3,9 @@
  * How long a job communicates where it is, in seconds.
  *
  * Phases of a job do not overlap: each is judged by itself and counts as often
- * as it runs. The flows of a phase, between hosts, start together and share the
+ * as it runs, and so does each round of a collective operation that has
+ * CPL_TIMES_ROUNDS at the most (signature/rounds.h; with more, like those of a ring,
+ * all are sent at once, as their links and packets come to the same). The flows of a phase, between hosts, start together and share the
  * links max-min fairly, a flow in proportion to the pairs of ranks that it
  * stands for; one that a routing splits takes a part of each link. As flows end
  * the others get their shares (progressive filling: Bertsekas, Gallager, Data
@@ -57,6 +59,8 @@
 
 /* Flows of a phase that are solved exactly. */
 #define CPL_TIMES_EXACT 64
+/* Rounds of a phase that are judged each by itself. */
+#define CPL_TIMES_ROUNDS 32
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0

@@ -44,8 +44,11 @@ struct times_stages {
 
 struct times_phase {
 	double weight;
-	const struct cpl_comm *comm; /* or rows */
+	int stated;                  /* which of the caller's it is of */
+	const struct cpl_comm *comm; /* or rows, or */
 	struct cpl_rows *rows;
+	struct cpl_phase of; /* a round of this one */
+	int64_t round;       /* or -1 */
 	/* By cpl_times_order: pair[first[host]] up to the next host's. */
 	int64_t *first;
 	struct times_pair *pair;

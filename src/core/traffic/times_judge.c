@@ -294,7 +294,8 @@ static struct phase_times judge_phase(struct cpl_times *times,
 static void judge(struct cpl_times *times, const struct cpl_load *background,
                   double stretch, struct cpl_times_result *out)
 {
-	double longest = 0;
+	double longest = 0, sum = 0, most = 0; /* of a stated phase, its rounds */
+	int64_t link = -1;
 
 	*out = (struct cpl_times_result){
 	        .link = -1, .phase = -1, .exact = true};
@@ -311,10 +312,17 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 		out->waiting += phase->weight * t.waiting;
 		out->busiest += phase->weight * t.stages.busiest;
 		out->exact = out->exact && phase->exact;
-		if (seconds > longest) {
-			longest = seconds;
-			out->link = t.stages.link;
-			out->phase = k;
+		if (!k || phase->stated != phase[-1].stated)
+			sum = most = 0;
+		sum += seconds;
+		if (seconds > most) {
+			most = seconds;
+			link = t.stages.link;
+		}
+		if (sum > longest) {
+			longest = sum;
+			out->link = link;
+			out->phase = phase->stated;
 		}
 	}
 }
