@@ -418,6 +418,8 @@ tests_unit_test_ports_SOURCES = tests/unit/test_ports.c tests/unit/number.h test
 unit_tests += tests/unit/test_simulate
 tests_unit_test_simulate_SOURCES = tests/unit/test_simulate.c tests/unit/simulate_cases.h tests/unit/network_text.h
 
+unit_tests += tests/unit/test_times_rounds
+tests_unit_test_times_rounds_SOURCES = tests/unit/test_times_rounds.c tests/unit/number.h tests/unit/network_text.h
 unit_tests += tests/unit/test_backlog
 tests_unit_test_backlog_SOURCES = tests/unit/test_backlog.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
 unit_tests += tests/unit/test_progressive

@@ -10,7 +10,7 @@
  *
  * The simulation of packets has the same rules under the same names
  * (simulate/packet_route.c): "adaptive" at each router the least loaded link of a
- * shortest way, "ugal-g" the minimal paths or those over a router that is drawn,
+ * shortest way, "ugal-g" a minimal path or one over another router, both drawn,
  * whichever has less before it on all of its links (Singh 2005; Kim, Dally, Scott,
  * Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
  */
@@ -50,7 +50,7 @@ static inline void cpl_backlog_put(struct cpl_backlog *q, int64_t link,
  * Adds the jobs' bytes to load[link id]; what is there already belongs to others.
  * 0, or -1 with err (memory). The same input yields the same bits. O(packets of all
  * flows * what one costs: with "adaptive" links of its way * dimensions, with
- * "ugal-g" links of all minimal paths) and 8 bytes for each flow.
+ * "ugal-g" links of all minimal paths * those of one) and 8 bytes for each flow.
  */
 int cpl_backlog_solve(const struct cpl_network *net,
                      struct cpl_adaptive_job *job, int n, double *load,

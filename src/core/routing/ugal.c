@@ -4,32 +4,42 @@
 
 #define SEED 1
 
-/* What a packet has before it between two routers. */
-static double waits_before(struct cpl_backlog *q, int from, int to)
+/* Walks one of the minimal paths between two routers, drawn in their shares; what is
+ * before a packet on it, or with bytes > 0 its links, on which these are put. */
+static double walk_path(struct cpl_backlog *q, int from, int to, uint64_t key,
+                        double bytes)
 {
 	int n;
 	const struct cpl_share *share =
 	        cpl_route_find_routers(&q->minimal, from, to, &n);
+	const int *link_from = q->net->link_from;
 	double sum = 0;
 
-	for (int i = 0; i < n; i++)
-		sum += share[i].part * q->seconds[share[i].link];
+	for (uint64_t step = 0; from != to; step++) {
+		double all = 0, at;
+		int link = -1;
+
+		for (int i = 0; i < n; i++)
+			if (link_from[share[i].link] == from)
+				all += share[i].part;
+		at = (double)(cpl_random_at(key, step) >> 11) * 0x1p-53 * all;
+		for (int i = 0; i < n && at >= 0; i++)
+			if (link_from[share[i].link] == from) {
+				link = share[i].link;
+				at -= share[i].part;
+			}
+		if (bytes > 0)
+			cpl_backlog_put(q, link, bytes);
+		sum += bytes > 0 ? 1 : q->seconds[link];
+		from = q->net->link_to[link];
+	}
 	return sum;
 }
 
-/* Puts a packet on the minimal paths between two routers; their links. */
-static double put_minimal(struct cpl_backlog *q, int from, int to, double bytes)
+static uint64_t flow_of(const struct cpl_network *net,
+                        const struct cpl_queued *p)
 {
-	int n;
-	const struct cpl_share *share =
-	        cpl_route_find_routers(&q->minimal, from, to, &n);
-	double hops = 0;
-
-	for (int i = 0; i < n; i++) {
-		cpl_backlog_put(q, share[i].link, bytes * share[i].part);
-		hops += share[i].part;
-	}
-	return hops;
+	return (uint64_t)p->from * (uint64_t)net->n_routers + (uint64_t)p->to;
 }
 
 /* Draws a router with nodes other than the ends; -1: there is none. */
@@ -38,12 +48,10 @@ static int draw_between(const struct cpl_network *net,
 {
 	int low = p->from < p->to ? p->from : p->to;
 	int high = p->from < p->to ? p->to : p->from, via;
-	uint64_t flow = (uint64_t)p->from * (uint64_t)net->n_routers +
-	                (uint64_t)p->to;
 
 	if (net->n_node_routers < 3)
 		return -1;
-	via = (int)cpl_random_below(SEED, flow, (uint64_t)p->number,
+	via = (int)cpl_random_below(SEED, flow_of(net, p), (uint64_t)p->number,
 	                            (uint64_t)net->n_node_routers - 2);
 	via += via >= low;
 	return via + (via >= high);
@@ -51,14 +59,19 @@ static int draw_between(const struct cpl_network *net,
 
 static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 {
+	uint64_t packet = flow_of(q->net, p) * CPL_BACKLOG_PACKETS +
+	                  (uint64_t)p->number;
+	uint64_t key[3]; /* of the minimal path, and of the two legs */
 	int via = draw_between(q->net, p);
 
-	if (via < 0 ||
-	    waits_before(q, p->from, p->to) <=
-	            waits_before(q, p->from, via) + waits_before(q, via, p->to))
-		return put_minimal(q, p->from, p->to, p->bytes);
-	return put_minimal(q, p->from, via, p->bytes) +
-	       put_minimal(q, via, p->to, p->bytes);
+	for (uint64_t i = 0; i < 3; i++)
+		key[i] = cpl_random_key(SEED + 1 + i, packet);
+	if (via < 0 || walk_path(q, p->from, p->to, key[0], 0) <=
+	                       walk_path(q, p->from, via, key[1], 0) +
+	                               walk_path(q, via, p->to, key[2], 0))
+		return walk_path(q, p->from, p->to, key[0], p->bytes);
+	return walk_path(q, p->from, via, key[1], p->bytes) +
+	       walk_path(q, via, p->to, key[2], p->bytes);
 }
 
 static double hops(const struct cpl_network *net, int from, int to)

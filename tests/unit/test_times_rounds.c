@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Seconds of collective operations, round by round, and of jobs whose packets adapt to
+ * what the others send. */
+#include "unit.h"
+
+#include "network_text.h"
+#include "number.h"
+#include "signature/rounds.h"
+#include "traffic/times.h"
+
+#define MOST 64
+
+static const char torus[] =
+        "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+        "\"torus\", \"dims\": [8, 8], \"bandwidth\": {\"dim\": [1e9, 1e9], "
+        "\"injection\": 2e9}, \"nodes\": \"n[0-63]\"}";
+
+static struct cpl_signature *allreduce(const char *algorithm, int ranks)
+{
+	char text[512];
+	struct cpl_error err = {""};
+	struct cpl_signature *sig;
+
+	snprintf(text, sizeof(text),
+	         "{\"format\": \"commplace-signature\", \"version\": 1, "
+	         "\"name\": \"s\", \"ranks\": %d, \"phases\": [{\"name\": "
+	         "\"p\", \"weight\": 3, \"pattern\": {\"type\": "
+	         "\"collective\", \"operation\": \"allreduce\", "
+	         "\"algorithm\": \"%s\", \"ranks\": %d, \"bytes\": 1e6}}]}",
+	         ranks, algorithm, ranks);
+	sig = cpl_signature_parse(text, strlen(text), "s", &err);
+	if (!sig)
+		fail_msg("%s", err.text);
+	return sig;
+}
+
+/* A phase with rank r on node r. */
+static struct cpl_times_result judge(struct cpl_times_space *space,
+                                     const struct cpl_phase *phase, int ranks)
+{
+	struct cpl_error err = {""};
+	struct cpl_times_result got;
+	int node[MOST];
+
+	for (int i = 0; i < ranks; i++)
+		node[i] = i;
+	if (cpl_times_of(space,
+	                 &(struct cpl_times_job){.phase = phase,
+	                                         .n_phases = 1,
+	                                         .ranks = ranks,
+	                                         .ranks_per_node = 1,
+	                                         .n_hosts = ranks,
+	                                         .node = node},
+	                 NULL, &got, &err))
+		fail_msg("%s", err.text);
+	return got;
+}
+
+static struct cpl_comm *comm_of_round(const struct cpl_phase *phase,
+                                      int64_t round, int ranks)
+{
+	struct cpl_comm_entry entry[MOST];
+	int n = 0;
+
+	for (int r = 0; r < ranks; r++) {
+		struct cpl_exchange x = cpl_phase_round(phase, round, r);
+
+		if (x.to >= 0 && x.bytes > 0)
+			entry[n++] = (struct cpl_comm_entry){r, x.to, x.bytes, 1};
+	}
+	return cpl_comm_build(ranks, entry, n, NULL);
+}
+
+/* Each of few rounds waits for the one before it; of a ring's many all is sent at
+ * once. */
+static void test_rounds(void **state)
+{
+	static const struct {
+		const char *algorithm;
+		int ranks, rounds;
+		bool apart;
+	} row[] = {{"recursive-doubling", 64, 6, true},
+	           {"recursive-doubling", 8, 3, true},
+	           {"ring", 16, 30, true},
+	           {"ring", 40, 78, false}};
+	struct cpl_network *net = parse_network(torus);
+	struct cpl_times_space *space =
+	        cpl_times_space_new(net, cpl_routing_minimal(net), NULL);
+
+	(void)state;
+	assert_non_null(space);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		int ranks = row[i].ranks;
+		struct cpl_signature *sig = allreduce(row[i].algorithm, ranks);
+		const struct cpl_phase *phase = sig->phase;
+		struct cpl_times_result got = judge(space, phase, ranks), once;
+		struct cpl_rows *rows = cpl_rows_of_phase(phase, ranks, NULL);
+		struct cpl_comm *all = cpl_rows_comm(rows, NULL);
+		double sum = 0;
+
+		print_message("%s of %d\n", row[i].algorithm, ranks);
+		assert_int_equal(cpl_phase_rounds(phase), row[i].rounds);
+		assert_int_equal(got.phase, 0);
+		once = judge(space, &(struct cpl_phase){.weight = 3, .comm = all},
+		             ranks);
+		for (int64_t k = 0; k < row[i].rounds; k++) {
+			struct cpl_comm *comm = comm_of_round(phase, k, ranks);
+
+			sum += judge(space,
+			             &(struct cpl_phase){.weight = 3,
+			                                 .comm = comm},
+			             ranks)
+			               .seconds;
+			cpl_comm_free(comm);
+		}
+		assert_number(got.seconds, row[i].apart ? sum : once.seconds,
+		              1e-12 * sum);
+		/* A ring's rounds are on the same links, which are never idle. */
+		assert_true(got.seconds >= once.seconds * (1 - 1e-12));
+		if (strcmp(row[i].algorithm, "ring") != 0)
+			assert_true(got.seconds > 1.05 * once.seconds);
+		cpl_comm_free(all);
+		cpl_rows_free(rows);
+		cpl_signature_free(sig);
+	}
+	cpl_times_space_free(space);
+	cpl_network_free(net);
+}
+
+/* A job of one flow, on two nodes. */
+static struct cpl_times *open_flow(struct cpl_times_space *space,
+                                   const struct cpl_phase *phase,
+                                   const int *node, struct cpl_load *rates)
+{
+	struct cpl_times *times = cpl_times_open(phase, 1, 2, NULL);
+
+	assert_non_null(times);
+	assert_int_equal(cpl_times_order(times, NULL, 1, 2, NULL), 0);
+	assert_int_equal(cpl_times_put(times, space, node, NULL), 0);
+	cpl_times_add(times, 1, rates);
+	return times;
+}
+
+/* From a corner to the other of a square of which others fill one side: alone half goes
+ * over each of the two, 1 GB/s; beside the others, who send as much as that half
+ * meanwhile, a quarter, in one and a half times as long. The rates are those of all jobs
+ * then. By flow nothing moves. */
+static void test_beside_others(void **state)
+{
+	static const char *const name[] = {"adaptive", "dimension-order"};
+	const int others[] = {0, 1}, node[] = {0, 9};
+	struct cpl_comm_entry entry = {0, 1, 1e6, 1};
+	struct cpl_comm *comm = cpl_comm_build(2, &entry, 1, NULL);
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_network *net = parse_network(torus);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct cpl_times_space *space = cpl_times_space_adaptive(
+		        net, cpl_routing_find(net, name[i], NULL), NULL);
+		struct cpl_load rates, want;
+		struct cpl_times *job[2];
+		double side, after;
+		int64_t link = 0;
+
+		assert_non_null(space);
+		assert_int_equal(cpl_load_init(&rates, net, NULL), 0);
+		assert_int_equal(cpl_load_init(&want, net, NULL), 0);
+		while (net->link_from[link] != 0 || net->link_to[link] != 1)
+			link++;
+		job[0] = open_flow(space, &phase, others, &rates);
+		side = rates.link[link];
+		job[1] = open_flow(space, &phase, node, &rates);
+		after = rates.link[link] - side;
+		assert_true(after > 0);
+		assert_int_equal(cpl_times_adapt(job[1], space, node, &rates,
+		                                 NULL),
+		                 0);
+		if (i == 0)
+			assert_number(rates.link[link] - side, after / 3,
+			              after / 10);
+		else
+			assert_number(rates.link[link] - side, after, 0);
+		for (int k = 0; k < 2; k++)
+			cpl_times_add(job[k], 1, &want);
+		for (int64_t l = 0; l < net->n_links; l++)
+			assert_number(rates.link[l], want.link[l], 1e-3);
+		for (int k = 0; k < 2; k++)
+			cpl_times_close(job[k]);
+		cpl_load_free(&rates);
+		cpl_load_free(&want);
+		cpl_times_space_free(space);
+	}
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_rounds),
+	        cmocka_unit_test(test_beside_others),
+	};
+
+	return cmocka_run_group_tests_name("times_rounds", tests, NULL, NULL);
+}
