@@ -386,7 +386,7 @@ by_name() {
 		"$SLURM_CONF"
 	cluster_restart_ctld || { fail "slurmctld with alpha_step_rank"; return; }
 	for n in 23 22; do
-		dynamic_slurmd n$n $n
+		dynamic_slurmd n$n $((n + 2))
 		wait_for 30 node_is n$n idle
 		ok $? "alpha_step_rank: n$n is there"
 	done

@@ -42,9 +42,10 @@ consume() {
 	job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 --wrap true)
 	wait_ended "$job"
 	told() { grep -qE "${2//JOB/$job}" "$CLUSTER/ended"; }
-	wait_for 30 told "$@"
+	# jobcomp/elasticsearch may begin with half a minute of waiting for its address.
+	wait_for 60 told "$@"
 	ok $? "jobcomp/$1: an ended job has the decision's line" ||
-		diag "$(tail -n 3 "$CLUSTER/ended")"
+		diag "$(tail -n 3 "$CLUSTER/ended")" "$(grep -i jobcomp "$CLUSTER/log/slurmctld.log" | tail -n 5)"
 	is "$(decision "$job" .outcome)" placed "jobcomp/$1: of a job that was placed"
 }
 
@@ -65,7 +66,8 @@ index() {
 		print $s->sockport, "\n";
 		while (my $c = $s->accept) {
 			my ($length, $waits, $body) = (0, 0, "");
-			while (defined(my $line = <$c>) && $line ne "\r\n") {
+			while (my $line = <$c>) {
+				last if $line eq "\r\n";
 				$length = $1 if $line =~ /^content-length: *(\d+)/i;
 				$waits = 1 if $line =~ /^expect:/i;
 			}
