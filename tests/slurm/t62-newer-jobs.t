@@ -366,7 +366,7 @@ dynamic() {
 # beside both; whoever states a distribution has Slurm's.
 by_name() {
 	local part n
-	local -A named dealt
+	local -A named
 	has 2605 "alpha_step_rank" || return
 	if ! cluster_has_plugin serializer_json; then
 		skip "alpha_step_rank" "this Slurm was built without json-c"
@@ -392,21 +392,19 @@ by_name() {
 	done
 	for part in main other; do
 		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 -o named.out \
-			--wrap "srun ./print.sh; srun -m cyclic ./print.sh >cyclic.out") &&
-			wait_ended "$job"
+			--wrap "srun ./print.sh") && wait_ended "$job"
 		ok $? "alpha_step_rank, $part: a job without a profile"
 		named[$part]=$(ranks "$home/named.out")
-		dealt[$part]=$(ranks "$home/cyclic.out")
 		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 --comm-profile=pairs8 \
 			-o planned.out --wrap "srun ./print.sh") && wait_ended "$job"
 		placed "$job" "alpha_step_rank, $part"
 		is "$(ranks "$home/planned.out")" "$(planned "$job")" \
 			"alpha_step_rank, $part: ranks as planned"
 		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 --comm-profile=pairs8 \
-			-o stated.out --wrap "srun -m cyclic ./print.sh") &&
+			-o stated.out --wrap "srun -m block ./print.sh") &&
 			wait_ended "$job"
-		is "$(ranks "$home/stated.out")" "${dealt[$part]}" \
-			"alpha_step_rank, $part: -m has Slurm's"
+		is "$(ranks "$home/stated.out")" "${named[$part]}" \
+			"alpha_step_rank, $part: -m block has Slurm's"
 	done
 	is "${named[main]}" "n22 n22 n22 n22 n23 n23 n23 n23" \
 		"alpha_step_rank: Slurm's order is by names"
