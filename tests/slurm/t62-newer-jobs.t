@@ -3,8 +3,8 @@
 # What Slurm 25.05 and later do with jobs: steps that nobody waits for, jobs that
 # others run, on nodes without a slurmd, too, requeues at once, channels for segments,
 # segments changed while a job waits, topologies of
-# partitions, nodes that come and go, jobs in JSON. Each is placed, or left to Slurm
-# with the reason on record; who consumes ended jobs has the decision's line.
+# partitions, nodes that come and go, tasks by the names of nodes, jobs in JSON. Each is
+# placed, or left to Slurm with the reason on record.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 [ "$CLUSTER_SERIES" -ge 2505 ] ||
@@ -14,7 +14,6 @@ PartitionName=other Nodes=n[0-15] MaxTime=INFINITE State=UP"
 CLUSTER_EXTRA="PrologFlags=Contain
 MaxNodeCount=40
 TreeWidth=65533
-JobCompType=jobcomp/script
 SuspendTime=3600
 ResumeTimeout=60"
 [ "$CLUSTER_SERIES" -lt 2511 ] ||
@@ -30,26 +29,10 @@ cluster_write_conf() {
 	# Four groups have nodes from the start, two come later.
 	CLUSTER_GROUPS=6 cluster_network "$NETWORK" 'n[0-23]'
 	cat >>"$SLURM_CONF" <<-CONF
-	JobCompLoc=$CLUSTER/etc/jobcomp
 	Epilog=$CLUSTER/etc/epilog
 	ResumeProgram=$CLUSTER/etc/resume
 	SuspendProgram=/bin/true
 	CONF
-	# As a consumer would that has more of a job than its environment.
-	cat >"$CLUSTER/etc/jobcomp" <<-SCRIPT
-	#!/bin/bash
-	export SLURM_CONF=$SLURM_CONF
-	echo "\$JOBID \$JOBSTATE \$($(type -P scontrol) -o show job "\$JOBID" |
-		grep -o 'AdminComment=commplace.*' | head -c 300)" >>$CLUSTER/ended
-	SCRIPT
-	cat >"$CLUSTER/etc/jobcomp.lua" <<-LUA
-	function slurm_jobcomp_log_record(job)
-		local f = io.open("$CLUSTER/ended.lua", "a")
-		f:write(job.job_id, " ", job.admin_comment or "", "\n")
-		f:close()
-		return slurm.SUCCESS
-	end
-	LUA
 	# The node of this file is not well after a job.
 	cat >"$CLUSTER/etc/epilog" <<-SCRIPT
 	#!/bin/bash
@@ -61,7 +44,7 @@ cluster_write_conf() {
 	echo "\$1" >>$CLUSTER/resumed
 	$(type -P slurmd) -N "\$1" -b -f $SLURM_CONF 3>&- 4>&-
 	SCRIPT
-	chmod 755 "$CLUSTER"/etc/{jobcomp,epilog,resume}
+	chmod 755 "$CLUSTER"/etc/{epilog,resume}
 }
 cluster_start
 cluster_signature pairs8 8 pairs
@@ -201,8 +184,6 @@ blocks() {
 	echo BlockSizes=4 >>"$CLUSTER/etc/topology.conf"
 	cp "$SLURM_CONF" "$CLUSTER/etc/flat.conf"
 	echo TopologyPlugin=topology/block >>"$SLURM_CONF"
-	! cluster_has_plugin jobcomp_lua ||
-		sed -i 's|^JobCompType=.*|JobCompType=jobcomp/lua|' "$SLURM_CONF"
 	cluster_restart_ctld || { fail "slurmctld with blocks"; return; }
 	channels
 	segments
@@ -235,13 +216,6 @@ channels() {
 		"$(job_hosts "$job")" "--network=$of: for the nodes of the job"
 	is "$(grep -h 'No channel found' "$CLUSTER"/log/slurmd.*.log | head -3)" "" \
 		"--network=$of: each node has one"
-	if cluster_has_plugin jobcomp_lua; then
-		told_lua() { grep -q "^$job commplace: policy=" "$CLUSTER/ended.lua"; }
-		wait_for 20 told_lua
-		ok $? "jobcomp/lua: an ended job has the decision's line"
-	else
-		skip jobcomp/lua "this Slurm was built without it"
-	fi
 	cancel_all
 }
 
@@ -387,6 +361,60 @@ dynamic() {
 	cancel_all
 }
 
+# Nodes that came against the order of their names: alpha_step_rank has tasks in this
+# order, Slurm's default in that of their coming. A plan for a profile is in force
+# beside both; whoever states a distribution has Slurm's.
+by_name() {
+	local part n
+	local -A named
+	has 2605 "alpha_step_rank" || return
+	if ! cluster_has_plugin serializer_json; then
+		skip "alpha_step_rank" "this Slurm was built without json-c"
+		return
+	fi
+	cat >"$CLUSTER/etc/topology.yaml" <<-'YAML'
+	- topology: named
+	  cluster_default: true
+	  flat:
+	    alpha_step_rank: true
+	- topology: flat
+	  cluster_default: false
+	  flat: true
+	YAML
+	cp "$SLURM_CONF" "$CLUSTER/etc/flat.conf"
+	sed -i 's/^PartitionName=other.*/PartitionName=other Nodes=ALL MaxTime=INFINITE State=UP Topology=flat/' \
+		"$SLURM_CONF"
+	cluster_restart_ctld || { fail "slurmctld with alpha_step_rank"; return; }
+	for n in 23 22; do
+		dynamic_slurmd n$n $((n + 2))
+		wait_for 30 node_is n$n idle
+		ok $? "alpha_step_rank: n$n is there"
+	done
+	for part in main other; do
+		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 -o named.out \
+			--wrap "srun ./print.sh") && wait_ended "$job"
+		ok $? "alpha_step_rank, $part: a job without a profile"
+		named[$part]=$(ranks "$home/named.out")
+		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 --comm-profile=pairs8 \
+			-o planned.out --wrap "srun ./print.sh") && wait_ended "$job"
+		placed "$job" "alpha_step_rank, $part"
+		is "$(ranks "$home/planned.out")" "$(planned "$job")" \
+			"alpha_step_rank, $part: ranks as planned"
+		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 --comm-profile=pairs8 \
+			-o stated.out --wrap "srun -m block ./print.sh") &&
+			wait_ended "$job"
+		is "$(ranks "$home/stated.out")" "${named[$part]}" \
+			"alpha_step_rank, $part: -m block has Slurm's"
+	done
+	is "${named[main]}" "n22 n22 n22 n22 n23 n23 n23 n23" \
+		"alpha_step_rank: Slurm's order is by names"
+	is "${named[other]}" "n23 n23 n23 n23 n22 n22 n22 n22" \
+		"without it: by their coming"
+	rm "$CLUSTER/etc/topology.yaml"
+	cp "$CLUSTER/etc/flat.conf" "$SLURM_CONF"
+	cluster_restart_ctld || fail "slurmctld without alpha_step_rank"
+}
+
 # A node that is switched on for a job.
 cloud() {
 	mkdir -p "$CLUSTER/spool/n18" "$CLUSTER/tmp/n18"
@@ -408,23 +436,6 @@ cloud() {
 		"cloud: with a decision: $(outcome "$job")"
 	is "$(ranks "$home/cloud.out")" "$(planned "$job")" "cloud: ranks as planned"
 	cancel_all
-}
-
-# What those have who consume jobs: jobcomp plugins and JSON.
-consumers() {
-	job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 --wrap true)
-	wait_ended "$job"
-	told() { grep -q "^$job COMPLETED AdminComment=commplace: " "$CLUSTER/ended"; }
-	wait_for 20 told
-	ok $? "jobcomp: an ended job has the decision's line" ||
-		diag "$(tail -3 "$CLUSTER/ended")"
-	if cluster_has_plugin serializer_json; then
-		like "$(scontrol show job "$job" --json |
-			jq -r '.jobs[0].admin_comment')" '^commplace: policy=' \
-			"JSON: admin_comment"
-	else
-		skip "JSON: admin_comment" "this Slurm was built without json-c"
-	fi
 }
 
 # A job as a JSON document, over slurmrestd's socket.
@@ -476,11 +487,11 @@ async
 external
 external_nodes
 expedited
-consumers
 rest
 blocks
 partitions
 dynamic
+by_name
 cloud
 cluster_check
 done_testing

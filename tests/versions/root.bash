@@ -102,6 +102,7 @@ version_differ() {
 	t52-credential   # what travels with a launch
 	t61-configless
 	t62-newer-jobs
+	t66-consumers    # jobcomp plugins, JSON
 	END
 }
 
