@@ -83,8 +83,9 @@ installed_plugins() {
 is "$(installed_plugins)" "$plugins" "the plugins of Slurm $slurm"
 is "$(dpkg -L slurm-commplace-plugins | grep -c '/README.Debian')" 1 \
 	"with what to do on Debian"
-is "$(dpkg -L $names | grep -E '^/(etc|var)/')" "" \
-	"nothing below /etc and /var, which are the site's"
+# bash looks for the options of sbatch, which has a file of Slurm's, only there.
+is "$(dpkg -L $names | grep -E '^/(etc|var)/' | grep -v ^/etc/bash_completion.d)" "" \
+	"nothing else below /etc and /var, which are the site's"
 use_library() {
 	local flags
 	flags=$(pkg-config --cflags --libs commplace) &&

@@ -14,7 +14,8 @@ unset "${!COMMPLACE_RECORD_@}" RANK WORLD_SIZE
 export COMMPLACE_RECORD_FILE=$work/got.json
 for kind in address,undefined thread; do
 	compile=(gcc -std=gnu11 -O1 -g -pthread "-fsanitize=$kind"
-		-fno-sanitize-recover=undefined -I"$COMMPLACE_SANITIZED" -I"$src")
+		-fno-sanitize-recover=undefined -I"$COMMPLACE_SANITIZED" -I"$src" \
+		-I"$src/core")
 	"${compile[@]}" -fPIC -shared -fvisibility=hidden -Wl,-z,nodelete -o plugin.so \
 		"$src"/record/{nccl*,program,writer}.c &&
 		"${compile[@]}" -o job "$here/../record/nccl_job.c" -ldl
