@@ -17,7 +17,7 @@ for kind in address,undefined thread; do
 		-fno-sanitize-recover=undefined -I"$COMMPLACE_SANITIZED" -I"$src" \
 		-I"$src/core")
 	"${compile[@]}" -fPIC -shared -fvisibility=hidden -Wl,-z,nodelete -o plugin.so \
-		"$src"/record/{nccl*,program,writer}.c &&
+		"$src"/record/{nccl*,fold,program,writer}.c &&
 		"${compile[@]}" -o job "$here/../record/nccl_job.c" -ldl
 	ok $? "$kind: both are compiled"
 	for run in "4 8 2 0 8 2000" "5 8 2 0 8 2000 hostile" "6 8 4 0 8 2000 fork"; do

@@ -4,9 +4,9 @@
 
 #define SEED 1
 
-/* Walks one of the minimal paths between two routers, drawn in their shares; what is
+/* Goes along one of the minimal paths between two routers, drawn in their shares; what is
  * before a packet on it, or with bytes > 0 its links, on which these are put. */
-static double walk_path(struct cpl_backlog *q, int from, int to, uint64_t key,
+static double trace_path(struct cpl_backlog *q, int from, int to, uint64_t key,
                         double bytes)
 {
 	int n;
@@ -66,12 +66,12 @@ static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 
 	for (uint64_t i = 0; i < 3; i++)
 		key[i] = cpl_random_key(SEED + 1 + i, packet);
-	if (via < 0 || walk_path(q, p->from, p->to, key[0], 0) <=
-	                       walk_path(q, p->from, via, key[1], 0) +
-	                               walk_path(q, via, p->to, key[2], 0))
-		return walk_path(q, p->from, p->to, key[0], p->bytes);
-	return walk_path(q, p->from, via, key[1], p->bytes) +
-	       walk_path(q, via, p->to, key[2], p->bytes);
+	if (via < 0 || trace_path(q, p->from, p->to, key[0], 0) <=
+	                       trace_path(q, p->from, via, key[1], 0) +
+	                               trace_path(q, via, p->to, key[2], 0))
+		return trace_path(q, p->from, p->to, key[0], p->bytes);
+	return trace_path(q, p->from, via, key[1], p->bytes) +
+	       trace_path(q, via, p->to, key[2], p->bytes);
 }
 
 static double hops(const struct cpl_network *net, int from, int to)

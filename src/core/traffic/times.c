@@ -79,7 +79,7 @@ static struct cpl_times *times_new(int ranks, int n_phases,
 }
 
 /* How many phases one is judged as. */
-static int64_t parts_of(const struct cpl_phase *phase)
+static int64_t rounds_judged(const struct cpl_phase *phase)
 {
 	int64_t rounds = cpl_phase_rounds(phase);
 
@@ -107,13 +107,13 @@ struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
 	int parts = 0, at = 0;
 
 	for (int i = 0; i < n; i++)
-		parts += (int)parts_of(&phase[i]);
+		parts += (int)rounds_judged(&phase[i]);
 	times = times_new(ranks, parts, err);
 	if (!times)
 		return NULL;
 	times->run = cpl_run_times(phase, n);
 	for (int i = 0; i < n; i++) {
-		int64_t rounds = parts_of(&phase[i]);
+		int64_t rounds = rounds_judged(&phase[i]);
 
 		for (int64_t k = 0; k < rounds; k++, at++) {
 			times->phase[at].stated = i;
