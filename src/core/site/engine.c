@@ -569,7 +569,8 @@ void cpl_engine_restore(struct cpl_engine *engine,
 		           "background");
 		return;
 	}
-	memcpy(live, job, (size_t)n * sizeof(*live));
+	if (n)
+		memcpy(live, job, (size_t)n * sizeof(*live));
 	qsort(live, (size_t)n, sizeof(*live), engine_live_order);
 	entered = engine_enter(engine);
 	free(engine->ledger.live);
