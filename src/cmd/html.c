@@ -72,7 +72,7 @@ static const char style[] =
         "figure svg{min-width:34rem}\n"
         "th,td{padding:.25rem .45rem}\n"
         "td:first-child:not(.r){white-space:normal}\n"
-        "td:last-child:not(.r){min-width:10rem}}\n"
+        "td:last-child:not(.r){min-width:26rem}}\n"
         "@media print{:root{--bg:#fff;--fg:#000;--dim:#444;--line:#bbb;"
         "--card:#fff}\n"
         "body{max-width:none;padding:0;font-size:10pt}\n"
