@@ -13,7 +13,7 @@
  * tests/golden/html.t compares the hashes with the texts: SHA-256, base64. In
  * dark mode figures are inverted, so that they keep their shades.
  */
-#define STYLE_HASH "ewXK3oxLC9NZYMo5T0C1xWCsBQwtgCitp3jxY3FK2BY="
+#define STYLE_HASH "8N/kwEQl2BEi4zW/erOfBxM55cEPxInu4Zgi9+VUOrE="
 static const char style[] =
         ":root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--dim:#5b6470;"
         "--line:#d9dee4;--card:#f4f6f8;--mark:#0b63ce}\n"
