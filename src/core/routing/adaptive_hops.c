@@ -52,16 +52,11 @@ static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 	return hops;
 }
 
-static double hops(const struct cpl_network *net, int from, int to)
-{
-	return cpl_routing_dimension_order.hops(net, from, to);
-}
-
 const struct cpl_routing cpl_routing_adaptive_hops = {
         .name = "adaptive",
         .flags = CPL_ROUTING_ADAPTIVE | CPL_ROUTING_SAMPLED |
                  CPL_NETWORK_PRODUCT,
         .summary = "at each router the least loaded link of a shortest way",
         .send = send,
-        .hops = hops,
+        .hops = cpl_backlog_hops,
 };

@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+double cpl_backlog_hops(const struct cpl_network *net, int from, int to)
+{
+	return cpl_routing_minimal(net)->hops(net, from, to);
+}
+
 /* Others' bytes come at the pace of the packets. */
 static void others_send(struct cpl_backlog *q, const double *others)
 {

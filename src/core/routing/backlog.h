@@ -46,6 +46,10 @@ static inline void cpl_backlog_put(struct cpl_backlog *q, int64_t link,
 	q->seconds[link] += bytes / cpl_network_link_bandwidth(q->net, link);
 }
 
+/* Links of a shortest way: the hops of such routings, which depend on all that is
+ * sent. */
+double cpl_backlog_hops(const struct cpl_network *net, int from, int to);
+
 /*
  * Adds the jobs' bytes to load[link id]; what is there already belongs to others.
  * 0, or -1 with err (memory). The same input yields the same bits. O(packets of all

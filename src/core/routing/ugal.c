@@ -74,16 +74,11 @@ static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 	       trace_path(q, via, p->to, key[2], p->bytes);
 }
 
-static double hops(const struct cpl_network *net, int from, int to)
-{
-	return cpl_routing_minimal(net)->hops(net, from, to);
-}
-
 const struct cpl_routing cpl_routing_ugal = {
         .name = "ugal-g",
         .flags = CPL_ROUTING_ADAPTIVE | CPL_ROUTING_SAMPLED |
                  CPL_NETWORK_GROUPS,
         .summary = "minimal or over a drawn router, by the queues of all links",
         .send = send,
-        .hops = hops,
+        .hops = cpl_backlog_hops,
 };
