@@ -60,6 +60,8 @@ static int place_jobs(struct judging *j, const struct job_traffic *job, int n,
 		const struct job_traffic *at = &job[i % n];
 		const struct cpl_routing *by = routing ? routing : at->routing;
 
+		if (i >= n && by->add)
+			continue;
 		if (by != last) {
 			cpl_times_space_free(space);
 			space = cpl_times_space_adaptive(j->net, by, err);
