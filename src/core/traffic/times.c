@@ -92,8 +92,6 @@ static int open_phase(struct times_phase *p, const struct cpl_phase *of,
 	p->weight = of->weight;
 	p->round = round;
 	p->of = *of;
-	if (round < 0)
-		p->comm = of->comm;
 	if (round >= 0 || of->comm)
 		return 0;
 	p->rows = cpl_rows_of_phase(of, ranks, err);
@@ -225,7 +223,7 @@ static int add_round(struct ordering *o, int rank)
 
 static int add_comm_rank(struct ordering *o, int rank)
 {
-	const struct cpl_comm *comm = o->phase->comm;
+	const struct cpl_comm *comm = o->phase->of.comm;
 
 	for (int64_t i = comm->row[rank]; i < comm->row[rank + 1]; i++)
 		if (comm->bytes[i] > 0 && comm->to[i] != rank &&
@@ -263,9 +261,9 @@ static int add_host(struct ordering *o, int host)
 		int rank = o->rank[i];
 
 		end = i + 1;
-		if (o->phase->comm || o->phase->round >= 0) {
-			if (o->phase->comm ? add_comm_rank(o, rank)
-			                   : add_round(o, rank))
+		if (!o->phase->rows) {
+			if (o->phase->round < 0 ? add_comm_rank(o, rank)
+			                        : add_round(o, rank))
 				return -1;
 			continue;
 		}

@@ -5,8 +5,8 @@
  * Phases of a job do not overlap: each is judged by itself and counts as often
  * as it runs, and so does each round of a collective operation that has
  * CPL_TIMES_ROUNDS at the most (signature/rounds.h; with more, like those of a ring,
- * all are sent at once, as their links and packets come to the same). The flows of a phase, between hosts, start together and share the
- * links max-min fairly, a flow in proportion to the pairs of ranks that it
+ * all are sent at once, as their links and packets come to the same). The flows of
+ * a phase, between hosts, start together and share the links max-min fairly, a flow in proportion to the pairs of ranks that it
  * stands for; one that a routing splits takes a part of each link. As flows end
  * the others get their shares (progressive filling: Bertsekas, Gallager, Data
  * Networks, 6.5.2). The phase has communicated when the last has ended.

@@ -44,11 +44,10 @@ struct times_stages {
 
 struct times_phase {
 	double weight;
-	int stated;                  /* which of the caller's it is of */
-	const struct cpl_comm *comm; /* or rows, or */
-	struct cpl_rows *rows;
-	struct cpl_phase of; /* a round of this one */
-	int64_t round;       /* or -1 */
+	int stated;          /* which of the caller's it is of, */
+	struct cpl_phase of; /* that one, */
+	int64_t round;       /* and a round of it, or -1: all of it, */
+	struct cpl_rows *rows; /* by these, where it has no comm */
 	/* By cpl_times_order: pair[first[host]] up to the next host's. */
 	int64_t *first;
 	struct times_pair *pair;
