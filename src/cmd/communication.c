@@ -107,7 +107,7 @@ int communication_judge(const struct cpl_network *net,
 		out[i] = (struct communication){0};
 		stored = stored && job[i].stored;
 	}
-	if (!j.times || cpl_load_init(&j.rates, net, err)) {
+	if (!j.times || cpl_load_init_rates(&j.rates, net, err)) {
 		cpl_fail_memory(err);
 		goto out;
 	}

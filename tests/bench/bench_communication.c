@@ -289,16 +289,17 @@ static void beside_all(void)
 	static const double total[] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 	static const int count[] = {1, 2, 4, 16};
 
-	printf("| utilisation, jobs together | model | 1 job | 2 jobs | 4 jobs "
-	       "| 16 jobs |\n|---|---|---|---|---|---|\n");
+	printf("| utilisation, jobs together | 1 job, model | simulated | 2 jobs | "
+	       "simulated | 4 jobs | simulated | 16 jobs | simulated |\n"
+	       "|---|---|---|---|---|---|---|---|---|\n");
 	for (size_t t = 0; t < sizeof(total) / sizeof(*total); t++) {
-		printf("| %g | %.3f |", total[t], 1 + total[t]);
+		printf("| %g |", total[t]);
 		for (size_t c = 0; c < sizeof(count) / sizeof(*count); c++) {
 			struct sender job[MAX_JOBS];
 			double u = total[t] / count[c];
 
 			if (u > 1) {
-				printf(" - |");
+				printf(" - | - |");
 				continue;
 			}
 			/* Cycles of other lengths, so that all meets all. */
@@ -310,7 +311,9 @@ static void beside_all(void)
 				        cycle * (1 - u) * (i + 1) / count[c],
 				        false};
 			}
-			printf(" %.3f |", beside(job, count[c]));
+			printf(" %.3f | %.3f |",
+			       cpl_slowed(total[t], total[t] * u),
+			       beside(job, count[c]));
 		}
 		printf("\n");
 	}

@@ -134,7 +134,7 @@ static inline void open_machine(struct machine *m, int i, int nodes)
 	m->loud = calloc((size_t)total, sizeof(int));
 	if (!m->free || !m->loud ||
 	    cpl_stock_tree_init(&m->tree, m->net, &err) ||
-	    cpl_load_init(&m->rates, m->net, &err))
+	    cpl_load_init_rates(&m->rates, m->net, &err))
 		die("machine", &err);
 	memset(m->free, 1, (size_t)total);
 	for (int round = 0; round < 3; round++) {

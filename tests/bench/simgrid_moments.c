@@ -680,7 +680,7 @@ int main(int argc, char **argv)
 	m.left = calloc((size_t)net->n_links + 1, sizeof(*m.left));
 	m.space = cpl_times_space_new(net, c.routing, &err);
 	if (!c.signature || !m.left || !m.space ||
-	    cpl_load_init(&m.rates, net, &err) ||
+	    cpl_load_init_rates(&m.rates, net, &err) ||
 	    cpl_route_finder_init(&finder, net, c.routing, &err) ||
 	    cpl_stock_tree_init(&tree, net, &err) ||
 	    campaign_kinds(&c, 0, &kinds, &err) ||

@@ -306,7 +306,7 @@ static void run_placement(const struct cpl_network *net, struct row row)
 		    cpl_times_put(p->times, p->space, node, &err))
 			die("job", &err);
 	}
-	if (cpl_load_init(&o.rates, net, &err))
+	if (cpl_load_init_rates(&o.rates, net, &err))
 		die("rates", &err);
 	for (row.load = 0; row.load < LOADS; row.load++)
 		run_load(net, row, sig, placed, node, &o);

@@ -199,9 +199,12 @@ static void send_plainly(const struct plain *plain, struct cpl_load *load,
 		if (!plain[i].times)
 			continue;
 		rate = cpl_times_rates(plain[i].times, &n);
-		for (int64_t k = 0; k < n; k++)
-			load->link[rate[k].link] +=
-			        rate[k].rate / plain[i].job.stretch;
+		for (int64_t k = 0; k < n; k++) {
+			double own = rate[k].rate / plain[i].job.stretch;
+
+			load->link[rate[k].link] += own;
+			load->squares[rate[k].link] += own * own;
+		}
 	}
 }
 
@@ -248,7 +251,7 @@ static void test_running_as_from_scratch(void **state)
 	(void)state;
 	srand(1);
 	open_chain(&c);
-	assert_int_equal(cpl_load_init(&load, c.net, NULL), 0);
+	assert_int_equal(cpl_load_init_rates(&load, c.net, NULL), 0);
 	for (int event = 0; event < 400; event++) {
 		int job = rand() % 8, from = rand() % 6, to = rand() % 6, at = 0;
 		double gb = 1 + rand() % 3, share = 0.1 + rand() % 8 / 10.0;
@@ -313,8 +316,10 @@ static void test_harm_of_running(void **state)
 			rate.link = l;
 	harm = cpl_background_harm(c.jobs.scene.running, c.net, NULL);
 	assert_non_null(harm);
+	/* Besides, the new one meets the other: products of two parts. */
 	assert_number(cpl_harm_by(harm, &rate, 1),
-	              (1 + 0.75) / (1 + 0.25) - 1 + (1 + 1.0) / (1 + 0.5) - 1,
+	              (1 + 0.75 + 2 * 0.5 * 0.25) / (1 + 0.25) - 1 +
+	                      (1 + 1.0 + 2 * 0.5 * 0.5) / (1 + 0.5) - 1,
 	              1e-9);
 	assert_int_equal(cpl_harm_shared(harm, &rate, 1), 1);
 	cpl_harm_free(harm);

@@ -2,6 +2,8 @@
 /* harm.h against its definition, on dense arrays. */
 #include "unit.h"
 
+#include <math.h>
+
 #include "base/random.h"
 #include "failing_alloc.h"
 #include "traffic/harm.h"
@@ -36,6 +38,16 @@ static void draw(struct dense *d, int64_t links, uint64_t seed)
 	}
 }
 
+/* How many times as long beside others who use u of a link, their squares' sum s: of
+ * u^2 / s alike. */
+static double slowed(double u, double s)
+{
+	double n = s > 0 ? u * u / s : 1, three = n > 2 ? 1 - 2 / n : 0;
+	double f = 1 + u + u * u * (1 - 1 / n) * (1 + u * three);
+
+	return fmax(1 + u, fmin(f, 1 + n));
+}
+
 /* Seconds of a job for a second's bytes. */
 static double takes(const struct cpl_network *net, const struct dense *d, int job,
                     int64_t links, bool beside)
@@ -43,12 +55,18 @@ static double takes(const struct cpl_network *net, const struct dense *d, int jo
 	double most = 0;
 
 	for (int64_t l = 0; l < links; l++) {
-		double bandwidth = cpl_times_bandwidth(net, l), others = 0, s;
+		double bandwidth = cpl_times_bandwidth(net, l), u = 0, squares = 0;
+		double s;
 
-		for (int j = 0; j < JOBS; j++)
-			others += j == job ? 0 : d->rate[j][l];
-		others += beside ? d->own[l] : 0;
-		s = d->rate[job][l] / bandwidth * (1 + others / bandwidth);
+		for (int j = 0; j <= JOBS; j++) {
+			double other = j < JOBS ? d->rate[j][l] : d->own[l];
+
+			if (j == job || (j == JOBS && !beside))
+				continue;
+			u += other / bandwidth;
+			squares += other / bandwidth * (other / bandwidth);
+		}
+		s = d->rate[job][l] / bandwidth * slowed(u, squares);
 		most = s > most ? s : most;
 	}
 	return most;

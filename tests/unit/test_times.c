@@ -270,18 +270,25 @@ static void test_latency(void **state)
 	}
 }
 
-/* One flow of 3 GB over links of 1 GB/s, beside others on one of them. */
+/* One flow of 3 GB over links of 1 GB/s, beside others on one of them: many (0 jobs) or
+ * so many alike. */
 static void test_background(void **state)
 {
 	static const struct message flow = {0, 4, 3};
 	static const struct {
-		double u, seconds, trains;
+		double u, jobs, seconds, trains;
 	} row[] = {
-	        {0, 3, 0},
-	        {0.25, 3.75, 1 / 6.0},
-	        {0.5, 4.5, 0.5},
-	        {1, 6, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
-	        {9, 30, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	        {0, 0, 3, 0},
+	        {0.25, 1, 3.75, 1 / 6.0},
+	        {0.25, 0, 3 * (1.25 + 0.0625 + 0.015625), 1 / 6.0},
+	        {0.5, 1, 4.5, 0.5},
+	        {0.5, 2, 4.5 + 3 * 0.25 / 2, 0.5},
+	        {0.5, 4, 4.5 + 3 * 0.25 * 3 / 4 + 3 * 0.125 * 3 / 4 * 2 / 4, 0.5},
+	        {1, 1, 6, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	        {1, 0, 12, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	        {2, 2, 9, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	        {1.9, 2, 9, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
+	        {9, 1, 30, CPL_TIMES_SATURATED / 2 / (1 - CPL_TIMES_SATURATED)},
 	};
 	struct cpl_comm *comm = comm_of(10, &flow, 1);
 	struct cpl_phase phase = {.weight = 1, .comm = comm};
@@ -291,13 +298,16 @@ static void test_background(void **state)
 
 	(void)state;
 	set_up(&s, CHAIN, NULL, &phase, 1);
-	assert_int_equal(cpl_load_init(&rates, s.net, NULL), 0);
+	assert_int_equal(cpl_load_init_rates(&rates, s.net, NULL), 0);
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 		double waiting = row[i].trains * CPL_TIMES_TRAIN *
 		                 CPL_TIMES_PACKET / GB;
 
 		/* Its first link. */
 		rates.link[0] = row[i].u * GB;
+		rates.squares[0] = row[i].jobs > 0 ? pow(row[i].u * GB, 2) /
+		                                             row[i].jobs
+		                                   : 0;
 		cpl_times_judge(s.times, &rates, false, &got);
 		assert_number(got.seconds,
 		              row[i].seconds + waiting + got.latency, 1e-9);
@@ -376,12 +386,13 @@ static void test_stretched(void **state)
 		assert_number(got.seconds, 6 + got.latency, 1e-6);
 		load.link[0] += 0.5 * GB;
 		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
-		assert_number(got.seconds, 9 + waits + got.latency, 1e-6);
+		assert_number(got.seconds, 11.25 + waits + got.latency,
+		              1e-6);
 		assert_number(got.alone, 6 + got.latency, 1e-9);
 		/* Taken for somebody's where it is not said. */
 		cpl_times_judge(s.times, &load, false, &got);
-		assert_number(got.busiest, 6 * (1 + 0.5 + 0.5 / stretch[i]),
-		              1e-6);
+		assert_number(got.busiest,
+		              6 * cpl_slowed(0.5 + 0.5 / stretch[i], 0), 1e-6);
 	}
 	cpl_load_free(&load);
 	tear_down(&s);

@@ -22,7 +22,8 @@ int running_open(struct running_jobs *jobs, const struct cpl_network *net,
 	if (!jobs->job || !jobs->moved || !jobs->users)
 		return cpl_fail_memory(err);
 	jobs->scene.space = cpl_times_space_new(net, routing, err);
-	return jobs->scene.space ? cpl_load_init(&jobs->sent, net, err) : -1;
+	return jobs->scene.space ? cpl_load_init_rates(&jobs->sent, net, err)
+	                         : -1;
 }
 
 void running_close(struct running_jobs *jobs)
@@ -110,13 +111,10 @@ static void send(struct running_jobs *jobs, const struct running_job *job)
 
 	for (int64_t i = 0; i < n; i++) {
 		int link = job->load->on[at[i]].link;
-		double rate =
-		        cpl_background_stretched(jobs->scene.running, link);
 
-		if (rate == jobs->sent.link[link])
-			continue;
-		jobs->sent.link[link] = rate;
-		cpl_background_stale(jobs->scene.running, link, false);
+		if (cpl_background_stretched(jobs->scene.running, link,
+		                             &jobs->sent))
+			cpl_background_stale(jobs->scene.running, link, false);
 	}
 }
 

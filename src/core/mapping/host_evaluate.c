@@ -81,11 +81,11 @@ static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	sums->bytes_in_node += stays;
 }
 
-/* The seconds of own bytes on a link beside what others send. */
-static double slowed(double bytes, const double *rates, int link,
-                     double bandwidth)
+/* The seconds of own bytes on a link beside what others send, `at` on it. */
+static double slowed(const struct cpl_evaluator *ev, double bytes,
+                     const double *at, double bandwidth)
 {
-	return cpl_slowed_seconds(bytes, rates ? rates[link] : 0, bandwidth);
+	return bytes / bandwidth * cpl_slowed_by(ev->rates, at, bandwidth);
 }
 
 /* Adds one port of a node to the metrics. */
@@ -103,10 +103,11 @@ static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
 
 	m->max_injection = larger(m->max_injection, most / bandwidth);
 	m->seconds = larger(
-	        m->seconds, larger(slowed(in, rates ? rates->injection : NULL,
-	                                  cable, bandwidth),
-	                           slowed(out, rates ? rates->ejection : NULL,
-	                                  cable, bandwidth)));
+	        m->seconds,
+	        larger(slowed(ev, in, rates ? &rates->injection[cable] : NULL,
+	                      bandwidth),
+	               slowed(ev, out, rates ? &rates->ejection[cable] : NULL,
+	                      bandwidth)));
 }
 
 /* Adds up the links and nodes that the job is on, and clears them. */
@@ -125,9 +126,10 @@ static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
 
 		sum += bytes / bandwidth;
 		m->seconds = larger(m->seconds,
-		                    slowed(bytes, ev->rates ? ev->rates->link
-		                                            : NULL,
-		                           link, bandwidth));
+		                    slowed(ev, bytes,
+		                           ev->rates ? &ev->rates->link[link]
+		                                     : NULL,
+		                           bandwidth));
 		if (under)
 			bytes += under->link[link];
 		m->job_congestion =

@@ -396,8 +396,10 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 	else
 		cpl_fail_memory(err);
 	free(rest);
-	if (job)
+	if (job) {
 		job->id = CPL_MEASURED_ID;
+		job->many = true;
+	}
 	return job;
 }
 

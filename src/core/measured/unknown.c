@@ -273,8 +273,10 @@ static struct cpl_job_load *leave(const struct sharing *s,
 	else
 		cpl_fail_memory(err);
 	free(rate);
-	if (left)
+	if (left) {
 		left->id = rest->id;
+		left->many = rest->many;
+	}
 	return left;
 }
 

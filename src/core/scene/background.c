@@ -90,11 +90,13 @@ struct cpl_job_load *cpl_job_load_of_rates(const struct cpl_times_rate *rate,
 	return job;
 }
 
-/* With what it comes to, kept by blocks. */
-static int open_load(struct cpl_load *load, const struct cpl_network *net,
-                     struct cpl_error *err)
+/* With what it comes to, kept by blocks; opened by cpl_load_init or its like. */
+static int open_load(struct cpl_load *load,
+                     int (*init)(struct cpl_load *, const struct cpl_network *,
+                                 struct cpl_error *),
+                     const struct cpl_network *net, struct cpl_error *err)
 {
-	if (cpl_load_init(load, net, err))
+	if (init(load, net, err))
 		return -1;
 	load->blocks = cpl_load_blocks_new(net, load, err);
 	if (load->blocks)
@@ -117,8 +119,9 @@ struct cpl_background *cpl_background_new(const struct cpl_network *net,
 	background->head = calloc(links, sizeof(*background->head));
 	if (!background->head)
 		cpl_fail_memory(err);
-	if (background->head && !open_load(&background->bytes, net, err) &&
-	    !open_load(&background->rates, net, err))
+	if (background->head &&
+	    !open_load(&background->bytes, cpl_load_init, net, err) &&
+	    !open_load(&background->rates, cpl_load_init_rates, net, err))
 		return background;
 	cpl_background_free(background);
 	return NULL;
@@ -155,14 +158,18 @@ static struct head next_on(struct head at)
 static void sum_up(struct cpl_background *b, int link)
 {
 	struct head at = b->head[link];
-	double bytes = 0, rate = 0;
+	double bytes = 0, rate = 0, squares = 0;
 
 	for (; at.job; at = next_on(at)) {
+		double own = at.job->on[at.at].bytes / at.job->period;
+
 		bytes += at.job->on[at.at].bytes;
-		rate += at.job->on[at.at].bytes / at.job->period;
+		rate += own;
+		squares += at.job->many ? 0 : own * own;
 	}
 	set(b->net, &b->bytes, link, bytes);
 	set(b->net, &b->rates, link, rate);
+	b->rates.squares[link] = squares;
 	for (int i = 0; i < CPL_BACKGROUND_TIMES; i++)
 		if (b->during[i].seconds > 0)
 			set(b->net, &b->during[i].load, link,
@@ -252,13 +259,22 @@ void cpl_background_changed(struct cpl_background *b)
 			sum_up(b, (int)l);
 }
 
-double cpl_background_stretched(const struct cpl_background *b, int link)
+bool cpl_background_stretched(const struct cpl_background *b, int link,
+                              struct cpl_load *rates)
 {
-	double rate = 0;
+	double rate = 0, squares = 0;
 
-	for (struct head at = b->head[link]; at.job; at = next_on(at))
-		rate += at.job->on[at.at].bytes / at.job->stretch;
-	return rate;
+	for (struct head at = b->head[link]; at.job; at = next_on(at)) {
+		double own = at.job->on[at.at].bytes / at.job->stretch;
+
+		rate += own;
+		squares += own * own;
+	}
+	if (rate == rates->link[link] && squares == rates->squares[link])
+		return false;
+	rates->link[link] = rate;
+	rates->squares[link] = squares;
+	return true;
 }
 
 void cpl_background_stale(struct cpl_background *b, int link, bool met)

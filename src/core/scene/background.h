@@ -28,6 +28,7 @@ struct cpl_job_load {
 	double stretch; /* how many times as long it takes now, where that counts */
 	bool stale;     /* the others on its links, or it, were changed since, */
 	bool met;       /* or links became shared, or are so no longer */
+	bool many;      /* it stands for jobs that are not known one by one */
 	int n_links;
 	bool counted;               /* it is in a background: */
 	struct cpl_job_load *after; /* there the next one by id, or NULL */
@@ -71,10 +72,11 @@ void cpl_background_remove(struct cpl_background *background,
  * all jobs). */
 void cpl_background_changed(struct cpl_background *background);
 
-/* What its jobs put on a link as they are stretched, in the order of their ids. O(jobs
- * on it). The second tells these jobs that it has changed, or who is on it. */
-double cpl_background_stretched(const struct cpl_background *background,
-                                int link);
+/* What its jobs put on a link as they are stretched, in the order of their ids, to
+ * rates, which have squares; has it changed? O(jobs on it). The second tells these jobs
+ * that it has changed, or who is on it. */
+bool cpl_background_stretched(const struct cpl_background *background, int link,
+                              struct cpl_load *rates);
 void cpl_background_stale(struct cpl_background *background, int link, bool met);
 
 /* How many jobs count, and which does first, by id, or NULL. */
@@ -86,7 +88,7 @@ cpl_background_first(const struct cpl_background *background);
 struct cpl_harm *cpl_background_harm(const struct cpl_background *background,
                                      const struct cpl_network *net,
                                      struct cpl_error *err);
-/* Bytes of whole runs, and bytes/s: bytes over each job's period. O(1). */
+/* Bytes of whole runs, and bytes/s: bytes over each job's period, with squares. O(1). */
 const struct cpl_load *
 cpl_background_bytes(const struct cpl_background *background);
 const struct cpl_load *

@@ -81,6 +81,7 @@ static int put_rest(struct cpl_scene *scene, const struct cpl_sample_row *row,
 	if (!rest)
 		return -1;
 	rest->id = CPL_MEASURED_ID;
+	rest->many = true;
 	return cpl_scene_add(scene, rest, err);
 }
 

@@ -20,6 +20,7 @@ struct cpl_harm {
 	 */
 	int64_t *first;
 	double *total;     /* [n_links] bytes/s of all */
+	double *squares;   /* [n_links] of theirs */
 	double *now;       /* [n_jobs] seconds for a second's bytes */
 	double *worst;     /* [n_jobs] while judging: the same beside the job */
 	int *touched;      /* [n_jobs] those with a worst, in order of links */
@@ -37,8 +38,10 @@ struct cpl_harm *cpl_harm_new(const struct cpl_network *net,
 		                     sizeof(*harm->first));
 		harm->total = calloc((size_t)harm->n_links + 1,
 		                     sizeof(*harm->total));
+		harm->squares = calloc((size_t)harm->n_links + 1,
+		                       sizeof(*harm->squares));
 	}
-	if (harm && harm->first && harm->total)
+	if (harm && harm->first && harm->total && harm->squares)
 		return harm;
 	cpl_harm_free(harm);
 	cpl_fail_memory(err);
@@ -52,6 +55,7 @@ void cpl_harm_free(struct cpl_harm *harm)
 	free(harm->use);
 	free(harm->first);
 	free(harm->total);
+	free(harm->squares);
 	free(harm->now);
 	free(harm->worst);
 	free(harm->touched);
@@ -133,8 +137,11 @@ static double seconds(const struct cpl_harm *harm, const struct use *use,
 {
 	double bandwidth = cpl_times_bandwidth(harm->net, use->link);
 	double others = harm->total[use->link] - use->rate + more;
+	double squares = harm->squares[use->link] - use->rate * use->rate +
+	                 more * more;
 
-	return cpl_slowed_seconds(use->rate, others, bandwidth);
+	return use->rate / bandwidth *
+	       cpl_slowed(others / bandwidth, squares / (bandwidth * bandwidth));
 }
 
 int cpl_harm_ready(struct cpl_harm *harm, struct cpl_error *err)
@@ -148,8 +155,12 @@ int cpl_harm_ready(struct cpl_harm *harm, struct cpl_error *err)
 		return cpl_fail_memory(err);
 	if (sort(harm, err))
 		return -1;
-	for (int64_t i = 0; i < harm->n_used; i++)
-		harm->total[harm->use[i].link] += harm->use[i].rate;
+	for (int64_t i = 0; i < harm->n_used; i++) {
+		const struct use *use = &harm->use[i];
+
+		harm->total[use->link] += use->rate;
+		harm->squares[use->link] += use->rate * use->rate;
+	}
 	for (int64_t i = 0; i < harm->n_used; i++) {
 		double *now = &harm->now[harm->use[i].job];
 		double takes = seconds(harm, &harm->use[i], 0);

@@ -4,8 +4,8 @@
  * communicate next to it.
  *
  * A running job takes what its slowest link takes: its bytes/s there over the
- * bandwidth, times 1 + the utilisation of the link by all others (times.h),
- * all its phases as one. Its slowdown by a new job is that with the new one's
+ * bandwidth, as much longer as all others make it (cpl_slowed), all its phases
+ * as one. Its slowdown by a new job is that with the new one's
  * bytes/s over that without. Results depend on the arguments alone.
  */
 #pragma once

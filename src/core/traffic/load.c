@@ -6,8 +6,9 @@
 #include "traffic/load_blocks.h"
 #include "traffic/times.h"
 
-int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
-                  struct cpl_error *err)
+/* So many times the links. */
+static int open_load(struct cpl_load *load, const struct cpl_network *net,
+                     size_t times, struct cpl_error *err)
 {
 	/* The arrays follow one another, as cpl_times_at counts them. One item
 	 * more is allocated, since a network may have neither. */
@@ -15,7 +16,8 @@ int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
 	double *next;
 
 	memset(load, 0, sizeof(*load));
-	load->link = calloc((size_t)cpl_times_links(net) + 1, sizeof(double));
+	load->link = calloc(times * (size_t)cpl_times_links(net) + 1,
+	                    sizeof(double));
 	if (!load->link)
 		return cpl_fail_memory(err);
 	load->injection = load->link + net->n_links;
@@ -29,9 +31,30 @@ int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
 	return 0;
 }
 
+int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
+                  struct cpl_error *err)
+{
+	return open_load(load, net, 1, err);
+}
+
+int cpl_load_init_rates(struct cpl_load *load, const struct cpl_network *net,
+                        struct cpl_error *err)
+{
+	if (open_load(load, net, 2, err))
+		return -1;
+	load->squares = load->link + cpl_times_links(net);
+	return 0;
+}
+
+/* Its arrays, of rates with the squares. */
+static int64_t length_of(const struct cpl_load *load, const struct cpl_network *net)
+{
+	return (load->squares ? 2 : 1) * cpl_times_links(net);
+}
+
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net)
 {
-	memset(load->link, 0, (size_t)cpl_times_links(net) * sizeof(double));
+	memset(load->link, 0, (size_t)length_of(load, net) * sizeof(double));
 }
 
 void cpl_load_free(struct cpl_load *load)
@@ -44,7 +67,9 @@ void cpl_load_free(struct cpl_load *load)
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
                   const struct cpl_network *net)
 {
-	for (int64_t i = 0; i < cpl_times_links(net); i++)
+	int64_t n = from->squares ? length_of(into, net) : cpl_times_links(net);
+
+	for (int64_t i = 0; i < n; i++)
 		into->link[i] += from->link[i];
 }
 

@@ -127,13 +127,17 @@ int cpl_traffic_finite(const struct cpl_metrics *metrics,
 	return 0;
 }
 
-/* The largest of `most` and of the slowed seconds of count links. */
-static double slowed(const double *own, const double *rates, int64_t count,
+/* The largest of `most` and of the slowed seconds of count links, the first of which
+ * has own[0]. */
+static double slowed(const struct cpl_load *all, const double *own,
+                     const struct cpl_load *rates, int64_t count,
                      double bandwidth, double most)
 {
 	for (int64_t i = 0; i < count; i++) {
-		double seconds = cpl_slowed_seconds(
-		        own[i], rates ? rates[i] : 0, bandwidth);
+		const double *others =
+		        rates ? &rates->link[own + i - all->link] : NULL;
+		double seconds = own[i] / bandwidth *
+		                 cpl_slowed_by(rates, others, bandwidth);
 
 		if (seconds > most)
 			most = seconds;
@@ -150,27 +154,23 @@ double cpl_traffic_seconds(const struct cpl_network *net,
 	for (int c = 0; c < net->n_classes; c++) {
 		const struct cpl_link_class *class = &net->link_class[c];
 
-		most = slowed(own->link + class->first,
-		              rates ? rates->link + class->first : NULL,
+		most = slowed(own, own->link + class->first, rates,
 		              class->count, class->bandwidth, most);
 	}
 	for (int64_t i = 0; i < cpl_network_port_cables(net); i++) {
 		double bandwidth = cpl_network_port_bandwidth(net, i);
 
-		most = slowed(own->injection + i,
-		              rates ? rates->injection + i : NULL, 1,
-		              bandwidth, most);
-		most = slowed(own->ejection + i,
-		              rates ? rates->ejection + i : NULL, 1, bandwidth,
+		most = slowed(own, own->injection + i, rates, 1, bandwidth,
 		              most);
+		most = slowed(own, own->ejection + i, rates, 1, bandwidth, most);
 	}
 	for (int k = 0; k < CPL_INSIDES; k++) {
 		const struct cpl_accelerators *a = &net->accelerators;
 
-		most = slowed(own->out[k], rates ? rates->out[k] : NULL, a->n,
-		              a->bandwidth[k], most);
-		most = slowed(own->in[k], rates ? rates->in[k] : NULL, a->n,
-		              a->bandwidth[k], most);
+		most = slowed(own, own->out[k], rates, a->n, a->bandwidth[k],
+		              most);
+		most = slowed(own, own->in[k], rates, a->n, a->bandwidth[k],
+		              most);
 	}
 	return most;
 }

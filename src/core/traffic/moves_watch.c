@@ -51,8 +51,9 @@ static int slow_links(struct cpl_moves *m, const struct cpl_load *rates)
 	m->slow = cpl_arena_take_raw(&m->arena, m->net->n_links,
 	                             sizeof(*m->slow));
 	for (int64_t l = 0; m->slow && l < m->net->n_links; l++)
-		m->slow[l] = 1 + rates->link[l] /
-		                         cpl_network_link_bandwidth(m->net, l);
+		m->slow[l] = cpl_slowed_by(
+		        rates, &rates->link[l],
+		        cpl_network_link_bandwidth(m->net, l));
 	return m->slow ? 0 : -1;
 }
 

@@ -172,9 +172,13 @@ const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
 void cpl_times_add(const struct cpl_times *times, double sign,
                    struct cpl_load *load)
 {
-	for (int64_t i = 0; i < times->n_rates; i++)
-		*cpl_times_at(load, times->rate[i].link) +=
-		        sign * times->rate[i].rate;
+	for (int64_t i = 0; i < times->n_rates; i++) {
+		const struct cpl_times_rate *own = &times->rate[i];
+
+		*cpl_times_at(load, own->link) += sign * own->rate;
+		if (load->squares)
+			load->squares[own->link] += sign * own->rate * own->rate;
+	}
 }
 
 /* Ranks by host, and the sums of a host's rows while they are made. */

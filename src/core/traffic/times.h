@@ -20,11 +20,9 @@
  *   simulated (doc/reproduction/time.md).
  *
  * Background is what others send, in bytes per second; over a link's bandwidth
- * it is its utilisation u. Where own flows want all of a link, they get
- * 1 / (1 + u) of it: what a job gets that shares, fair and in turn, with
- * another one that alone would send for u / (1 + u) of the time. Without others
- * that is the whole link; at u = 1 half; never nothing. Packets that choose between
- * ways by queues (routing/backlog.h) wait for others where both are busy: then u
+ * it is its utilisation u. Where own flows want all of a link, they take 1 + u times as
+ * long beside one other job, which shares with them, fair and in turn, and longer beside
+ * several that come to the same (cpl_slowed). Packets that choose between ways by queues (routing/backlog.h) wait for others where both are busy: then u
  * counts as u^2 between routers.
  *
  * Besides, a message waits at each link of its way for packets of others that
@@ -222,6 +220,7 @@ const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
 /* Seconds over which the rates are: those of the run as stated, or else what
  * the busiest link takes for all its bytes. */
 double cpl_times_period(const struct cpl_times *times);
-/* Add sign (1 or -1) times the rates to load. O(links of the job). */
+/* Add sign (1 or -1) times the rates to load, and squares if it has these. O(links of
+ * the job). */
 void cpl_times_add(const struct cpl_times *times, double sign,
                    struct cpl_load *load);

@@ -20,7 +20,8 @@ struct times_link {
 	double bytes, bandwidth;
 	double messages; /* of all flows, by the parts that they have here */
 	double packet;      /* seconds of one */
-	double utilisation; /* by others, as last judged */
+	double utilisation; /* by others, as last judged, */
+	double slowed;      /* and cpl_slowed by it */
 };
 
 /* A flow of a phase that is solved exactly. */

@@ -171,9 +171,9 @@ static double fill(struct cpl_times *times, const struct times_phase *phase)
 }
 
 /* Seconds that a link takes for a phase's bytes at least. */
-static double busy(const struct times_link *l, double utilisation)
+static double busy(const struct times_link *l, double slowed)
 {
-	return l->bytes * (1 + utilisation) / l->bandwidth;
+	return l->bytes * slowed / l->bandwidth;
 }
 
 static const struct times_stages no_links = {.link = -1};
@@ -217,7 +217,7 @@ void times_alone(struct cpl_times *times, struct times_phase *phase)
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
 
-		pass_link(&phase->quiet, times, l->link, busy(l, 0));
+		pass_link(&phase->quiet, times, l->link, busy(l, 1));
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
 	}
@@ -232,13 +232,24 @@ static bool utilise(const struct cpl_times *times, struct times_link *l,
                     const struct cpl_load *background, double stretch)
 {
 	double rate = background ? *cpl_times_at(background, l->link) : 0;
+	double squares = background && background->squares
+	                         ? background->squares[l->link]
+	                         : 0;
+	double part = 1;
 
-	if (stretch > 0)
-		rate -= times->rate[l->rate].rate / stretch;
+	if (stretch > 0) {
+		double own = times->rate[l->rate].rate / stretch;
+
+		rate -= own;
+		squares -= background && background->squares ? own * own : 0;
+	}
 	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
 	/* A packet that chooses waits where both ways are busy. */
 	if (times->chooses && l->link < times->net->n_links)
-		l->utilisation *= fmin(l->utilisation, 1);
+		part = fmin(l->utilisation, 1);
+	l->utilisation *= part;
+	part /= l->bandwidth;
+	l->slowed = cpl_slowed(l->utilisation, squares * part * part);
 	return rate > 0;
 }
 
@@ -272,14 +283,12 @@ static struct phase_times judge_phase(struct cpl_times *times,
 	for (int64_t k = 0; k < n; k++) {
 		int64_t i = some ? phase->shared[k] : k;
 		struct times_link *l = &phase->link[i];
-		double u;
 
 		others |= utilise(times, l, background, stretch);
-		u = l->utilisation;
-		pass_link(&t.stages, times, l->link, busy(l, u));
-		t.waiting += l->messages * wait(u, l->packet);
+		pass_link(&t.stages, times, l->link, busy(l, l->slowed));
+		t.waiting += l->messages * wait(l->utilisation, l->packet);
 		if (phase->exact)
-			times->share[i].capacity = l->bandwidth / (1 + u);
+			times->share[i].capacity = l->bandwidth / l->slowed;
 	}
 	if (phase->n_flows)
 		t.waiting /= (double)phase->n_flows;

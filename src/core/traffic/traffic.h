@@ -20,6 +20,9 @@ struct cpl_load {
 	/* Of each accelerator, by cpl_network_accelerator: to and from the
 	 * others of its node, and of its domain (enum cpl_inside). */
 	double *out[CPL_INSIDES], *in[CPL_INSIDES];
+	/* Of rates, in the order of the above: on each link the sum of the squares
+	 * of single jobs' rates; NULL: each is of many jobs. */
+	double *squares;
 	/* Sums by blocks of a load whose links change one by one, kept by those
 	 * who change them; or NULL: see load_blocks.h. */
 	struct cpl_load_blocks *blocks;
@@ -55,12 +58,41 @@ struct cpl_metrics {
 	double seconds; /* cpl_traffic_seconds, where it is asked for, or 0 */
 };
 
-/* Seconds that bytes take on a link where others send rate (bytes/s): they
- * leave 1 / (1 + utilisation) of it. Bandwidth in bytes/s. */
-static inline double cpl_slowed_seconds(double bytes, double rate,
-                                        double bandwidth)
+/*
+ * How many times as long as alone a link takes that others use for the part u of the
+ * time, each at its full rate, shared in turn. One of them holds up by its part, and is
+ * there longer, as others hold it up meanwhile: of n alike, whose parts' squares come to
+ * `squares` = u^2 / n, by the products of two and of three different ones, the first
+ * terms of 1 / (1 - u), to which infinitely many come (processor sharing). Where all are
+ * always there it is 1 + n. Squares 0: of infinitely many.
+ * doc/reproduction/communication.md, "Others as utilisation", has it beside simulations.
+ */
+static inline double cpl_slowed(double u, double squares)
 {
-	return bytes / bandwidth * (1 + rate / bandwidth);
+	double two = u * u - squares, three = 2 * two - u * u;
+	double more = two > 0 ? two : 0;
+
+	if (two > 0 && three > 0)
+		more += two * three / u;
+	/* No longer than where all are there, which with u > n would be shorter. */
+	if ((u + more) * squares > u * u)
+		more = u * squares < u * u ? u * u / squares - u : 0;
+	return 1 + u + more;
+}
+
+/* The same where others send rates (NULL: nothing), of which `at` is that of the link.
+ * Bandwidth in bytes/s. */
+static inline double cpl_slowed_by(const struct cpl_load *rates, const double *at,
+                                   double bandwidth)
+{
+	double squares = 0;
+
+	if (!rates)
+		return 1;
+	if (rates->squares)
+		squares = rates->squares[at - rates->link] /
+		          (bandwidth * bandwidth);
+	return cpl_slowed(*at / bandwidth, squares);
 }
 
 /* Of seconds, by which links that are passed in turn add up. */
@@ -71,8 +103,8 @@ static inline double cpl_fourth_power(double x)
 
 /*
  * How long one job's bytes (own) take: the largest bytes / bandwidth of links,
- * node links and links of accelerators, where others, who send rates (bytes/s; NULL: nothing), leave
- * 1 / (1 + utilisation) of a link, as in times.h. O(links + nodes).
+ * node links and links of accelerators, where others send rates (bytes/s; NULL: nothing).
+ * O(links + nodes).
  */
 double cpl_traffic_seconds(const struct cpl_network *net,
                            const struct cpl_load *own,
@@ -82,11 +114,15 @@ double cpl_traffic_seconds(const struct cpl_network *net,
  * to free. O(links + nodes). */
 int cpl_load_init(struct cpl_load *load, const struct cpl_network *net,
                   struct cpl_error *err);
+/* The same of rates, with squares. */
+int cpl_load_init_rates(struct cpl_load *load, const struct cpl_network *net,
+                        struct cpl_error *err);
 /* Set all bytes back to 0. O(links + nodes). */
 void cpl_load_clear(struct cpl_load *load, const struct cpl_network *net);
 /* One of zeros, too. */
 void cpl_load_free(struct cpl_load *load);
-/* into += from. O(links + nodes). */
+/* into += from; those of from are of many jobs where it has no squares. O(links +
+ * nodes). */
 void cpl_load_add(struct cpl_load *into, const struct cpl_load *from,
                   const struct cpl_network *net);
 /* into = from * factor. O(links + nodes). */
