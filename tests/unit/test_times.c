@@ -330,12 +330,15 @@ static void test_background(void **state)
 	assert_number(got.seconds, 3 + got.latency, 1e-12);
 	/* At the node itself a fifth is enough. */
 	rates.injection[0] = 30 * GB;
+	rates.squares[s.net->n_links] = pow(30 * GB, 2);
 	cpl_times_judge(s.times, &rates, false, &got);
 	assert_number(got.busiest, 3, 1e-9);
 	rates.injection[0] = 90 * GB;
+	rates.squares[s.net->n_links] = pow(90 * GB, 2);
 	cpl_times_judge(s.times, &rates, false, &got);
 	assert_number(got.busiest, 3, 1e-9);
 	rates.injection[0] = 190 * GB;
+	rates.squares[s.net->n_links] = pow(190 * GB, 2);
 	cpl_times_judge(s.times, &rates, false, &got);
 	assert_number(got.busiest, 6, 1e-9);
 	assert_int_equal(got.link, s.net->n_links);
