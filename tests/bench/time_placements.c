@@ -9,8 +9,9 @@
  * patterns. The machine was filled by Slurm's own flat selection with jobs that
  * send (16 or 32 nodes, half of their time) and jobs that do not (1 to 24
  * nodes), of which some have ended, until 40 to 80 % of it is in use. Each
- * policy chooses for the job, ranks in blocks or with the default mapper; job
- * and running jobs are simulated together. Told are geometric means and worst
+ * policy chooses for the job, ranks in blocks or with the default mapper, by the
+ * routing that the machine's file would state; job and running jobs are simulated
+ * together. Told are geometric means and worst
  * cases over Slurm's flat selection in blocks, and ours over the best of
  * Slurm's. With a model the objective learned decides, too.
  *
@@ -111,6 +112,20 @@ static const struct policy *policy = all;
 static int n_policies = sizeof(all) / sizeof(*all);
 #define STOCKS 3 /* of them Slurm's in blocks */
 
+static int how; /* options_of: jobs are simulated so */
+
+/* What the machine's network file states for packets so, and what decisions go by. */
+static const struct cpl_routing *stated(const struct machine *m)
+{
+	return how == 1 ? cpl_routing_find(m->net, network[m->k].told, NULL)
+	                : cpl_routing_minimal(m->net);
+}
+
+static const struct cpl_routing *quick(const struct machine *m)
+{
+	return cpl_routing_by_flow(m->net, stated(m));
+}
+
 /* The default mapper's order on the nodes, or blocks. */
 static void map(const struct machine *m, const struct cpl_comm *comm,
                 const struct cpl_load *background, const int *node, int n,
@@ -125,7 +140,7 @@ static void map(const struct machine *m, const struct cpl_comm *comm,
 	if (cpl_map(&cpl_mapper_quick,
 	            &(struct cpl_map_request){
 	                    .net = m->net,
-	                    .routing = cpl_routing_minimal(m->net),
+	                    .routing = quick(m),
 	                    .comm = comm,
 	                    .n_hosts = n,
 	                    .host = node,
@@ -157,7 +172,8 @@ static void place(const struct machine *m, int p,
 	                               ? cpl_placement_find(
 	                                         NULL, policy[p].ours, NULL)
 	                               : NULL,
-	        .routing = cpl_routing_minimal(m->net),
+	        .routing = quick(m),
+	        .stated = stated(m),
 	        .comm = comm,
 	        .ranks_per_node = PER_NODE,
 	        .wish.mapper = policy[p].map ? &cpl_mapper_quick : NULL,
@@ -192,9 +208,8 @@ static void place(const struct machine *m, int p,
 	cpl_decision_free(&d);
 }
 
-static double simulate(struct machine *m, int how,
-                       const struct cpl_signature *sig, const int *rank_node,
-                       double guess)
+static double simulate(struct machine *m, const struct cpl_signature *sig,
+                       const int *rank_node, double guess)
 {
 	struct cpl_sim_options options = options_of(m->net, m->k, how);
 	struct cpl_sim_job job[MOST_JOBS + 1];
@@ -281,7 +296,7 @@ static void write_features(FILE *csv, const struct machine *m,
 }
 
 /* Seconds by policy. */
-static void run(int i, int how, const struct cpl_learned *learned,
+static void run(int i, const struct cpl_learned *learned,
                 double *seconds, FILE *csv)
 {
 	int p = i / NETWORKS % PATTERNS, n = i / 2 % 2 ? 64 : 32;
@@ -320,7 +335,7 @@ static void run(int i, int how, const struct cpl_learned *learned,
 				seconds[k] = seconds[e];
 		if (!(seconds[k] > 0))
 			seconds[k] =
-			        simulate(&m, how, sig, rank_node, RUNS * once);
+			        simulate(&m, sig, rank_node, RUNS * once);
 		if (!csv)
 			continue;
 		fprintf(csv, "%d,%s,%s,%d,%.3f,%s,", i, network[m.k].name,
@@ -373,8 +388,8 @@ static void write_head(FILE *csv)
 int main(int argc, char **argv)
 {
 	static double seconds[MOST_CASES][MOST_POLICIES];
-	static const char *const how[] = {"packet", "adaptive", "flow"};
-	int n = argc > 1 ? atoi(argv[1]) : 0, m = 0;
+	static const char *const names[] = {"packet", "adaptive", "flow"};
+	int n = argc > 1 ? atoi(argv[1]) : 0;
 	struct cpl_learned *learned = NULL;
 	struct cpl_error err = {""};
 	FILE *csv;
@@ -387,15 +402,15 @@ int main(int argc, char **argv)
 	csv = argc > 3 ? fopen(argv[3], "w") : NULL;
 
 	for (int i = 0; argc > 2 && i < MODES; i++)
-		if (!strcmp(argv[2], how[i]))
-			m = i;
+		if (!strcmp(argv[2], names[i]))
+			how = i;
 	if (argc > 4) {
 		learned = cpl_learned_load(argv[4], &err);
 		if (!learned)
 			die("model", &err);
 	}
 	if (n < 1 || n > MOST_CASES || (argc > 3 && !csv) ||
-	    (argc > 2 && strcmp(argv[2], how[m]))) {
+	    (argc > 2 && strcmp(argv[2], names[how]))) {
 		fprintf(stderr, "usage: time_placements CASES "
 		                "[packet|adaptive|flow [ROWS.csv "
 		                "[MODEL.json]]] [order]\n");
@@ -404,7 +419,7 @@ int main(int argc, char **argv)
 	if (csv)
 		write_head(csv);
 	for (int i = 0; i < n; i++)
-		run(i, m, learned, seconds[i], csv);
+		run(i, learned, seconds[i], csv);
 	printf("| policy | mean over flat | best | worst | worst over the best "
 	       "of Slurm's |\n|---|---|---|---|---|\n");
 	for (int k = 0; k < n_policies; k++)

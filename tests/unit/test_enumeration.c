@@ -312,6 +312,79 @@ static void test_adaptive_minimal(void **state)
 	}
 }
 
+/* Every step of one path in order of dimensions, the last one first if back. */
+static void walk_dimensions(const struct cpl_network *net, int from, int to,
+                            bool back, double bytes, double *load)
+{
+	const struct cpl_product *torus = &net->product;
+
+	for (int i = 0; i < torus->n_dims; i++) {
+		int d = back ? torus->n_dims - 1 - i : i, n = torus->dim[d];
+		int stride = 1;
+
+		for (int e = 0; e < d; e++)
+			stride *= torus->dim[e];
+		while (from / stride % n != to / stride % n) {
+			int ahead = (to / stride % n - from / stride % n + n) % n;
+			bool plus = torus->wrap[d]
+			                    ? 2 * ahead < n || (2 * ahead == n && !back)
+			                    : to / stride % n > from / stride % n;
+			int64_t link = torus->out[((int64_t)from * torus->n_dims + d) *
+			                                  2 +
+			                          !plus];
+
+			load[link] += bytes;
+			from = net->link_to[link];
+			/* Once it has begun it does not turn. */
+			while (from / stride % n != to / stride % n) {
+				link = torus->out[((int64_t)from * torus->n_dims +
+				                   d) * 2 +
+				                  !plus];
+				load[link] += bytes;
+				from = net->link_to[link];
+			}
+		}
+	}
+}
+
+/* By add, and by the list of links. */
+static void test_o1turn(void **state)
+{
+	const struct cpl_routing *routing = &cpl_routing_o1turn;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct cpl_network *net = random_torus(seed);
+		size_t links = (size_t)net->n_links + 1;
+		double *want = calloc(links, sizeof(*want));
+		double *got = calloc(links, sizeof(*got));
+		double *listed = calloc(links, sizeof(*listed));
+		struct cpl_share *share = malloc(
+		        (size_t)cpl_route_max(net, routing) * sizeof(*share));
+
+		for (int i = 0; i < 12; i++) {
+			int from = draw(seed, 100 + 2 * (uint64_t)i, 0,
+			                net->n_routers - 1);
+			int to = draw(seed, 101 + 2 * (uint64_t)i, 0,
+			              net->n_routers - 1);
+			int n = routing->links(net, from, to, share);
+
+			walk_dimensions(net, from, to, false, 500, want);
+			walk_dimensions(net, from, to, true, 500, want);
+			routing->add(net, from, to, 1000, got);
+			assert_number(n, 2 * routing->hops(net, from, to), 0);
+			while (n--)
+				listed[share[n].link] += 1000 * share[n].part;
+		}
+		same_loads(net, got, want, seed);
+		same_loads(net, listed, want, seed);
+		cpl_network_free(net);
+		free(share);
+		free(listed);
+		free(want);
+		free(got);
+	}
+}
+
 /* 3,998 steps: the path counts are far beyond a double. */
 static void test_adaptive_minimal_far_apart(void **state)
 {
@@ -467,6 +540,7 @@ int main(void)
 	        cmocka_unit_test(test_static_indirect_in_a_large_group),
 	        cmocka_unit_test(test_dimension_order),
 	        cmocka_unit_test(test_adaptive_minimal),
+	        cmocka_unit_test(test_o1turn),
 	        cmocka_unit_test(test_adaptive_minimal_far_apart),
 	        cmocka_unit_test(test_ecmp),
 	        cmocka_unit_test(test_ecmp_lists),

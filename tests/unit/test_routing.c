@@ -299,6 +299,8 @@ static void test_quick(void **state)
 	assert_null(cpl_routing_find_quick(net, "DO", &err));
 	assert_ptr_equal(cpl_routing_by_flow(net, &cpl_routing_adaptive_minimal),
 	                 &cpl_routing_adaptive_minimal);
+	assert_ptr_equal(cpl_routing_by_flow(net, &cpl_routing_adaptive_hops),
+	                 &cpl_routing_o1turn);
 	cpl_network_free(net);
 }
 

@@ -58,5 +58,6 @@ const struct cpl_routing cpl_routing_adaptive_hops = {
                  CPL_NETWORK_PRODUCT,
         .summary = "at each router the least loaded link of a shortest way",
         .send = send,
+        .by_flow = &cpl_routing_o1turn,
         .hops = cpl_backlog_hops,
 };

@@ -84,7 +84,9 @@ const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
 const struct cpl_routing *cpl_routing_by_flow(const struct cpl_network *net,
                                               const struct cpl_routing *routing)
 {
-	return routing->add ? routing : cpl_routing_minimal(net);
+	if (routing->add)
+		return routing;
+	return routing->by_flow ? routing->by_flow : cpl_routing_minimal(net);
 }
 
 void cpl_flows_free(struct cpl_flows *flows)

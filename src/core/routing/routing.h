@@ -6,7 +6,8 @@
 /* Tests: * in test_routing* test_enumeration; adaptive* in test_workload;
  * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
  * test_progressive; shortest_path table in test_graph;
- * static_indirect_sampled in test_sampled; adaptive_hops ugal in test_backlog. */
+ * static_indirect_sampled in test_sampled; adaptive_hops ugal in test_backlog;
+ * o1turn dimensions in test_enumeration. */
 #pragma once
 
 #include <stdbool.h>
@@ -100,6 +101,9 @@ struct cpl_routing {
 	 * returns the links of that (backlog.h). */
 	double (*send)(struct cpl_backlog *before,
 	               const struct cpl_queued *packet);
+	/* Without add: what comes nearest to it by flow (cpl_routing_by_flow); NULL:
+	 * the minimal one. */
+	const struct cpl_routing *by_flow;
 	/* The links of a flow's path between routers, the expectation over
 	 * paths; without add, over the shortest paths. */
 	double (*hops)(const struct cpl_network *net, int from, int to);
@@ -118,14 +122,14 @@ const struct cpl_routing *cpl_routing_find(const struct cpl_network *net,
 
 /* The same for scheduling decisions, which evaluate many placements within
  * milliseconds: where the network (not `name`) states a routing that does all
- * flows together, the type's minimal routing stands in. progressive-adaptive is
+ * flows together, cpl_routing_by_flow stands in. progressive-adaptive is
  * fast enough and has no stand-in. */
 const struct cpl_routing *cpl_routing_find_quick(const struct cpl_network *net,
                                                  const char *name,
                                                  struct cpl_error *err);
 
-/* The routing itself or, where it has no add, the minimal one of the network,
- * for searches that go from one placement to the next by increments. */
+/* The routing itself or, where it has no add, what it names by_flow, or else the minimal
+ * one of the network, for searches that go from one placement to the next by increments. */
 const struct cpl_routing *
 cpl_routing_by_flow(const struct cpl_network *net,
                     const struct cpl_routing *routing);
@@ -255,3 +259,9 @@ extern const struct cpl_routing cpl_routing_dimension_order;
  * in both directions. A link's share is that of the paths through it, counted
  * in closed form. O(routers of the box between the two * dimensions). */
 extern const struct cpl_routing cpl_routing_adaptive_minimal;
+/* o1turn takes half of the bytes in order of dimensions, half in the reverse order, half
+ * way round a ring to + and to - (Seo, Ali, Lim, Rafique, Thottethodi, "Near-optimal
+ * worst-case throughput routing for two-dimensional mesh networks", ISCA 2005, of two
+ * dimensions). For decisions it stands in for `adaptive`, for a tenth of what the box
+ * of adaptive-minimal costs. */
+extern const struct cpl_routing cpl_routing_o1turn;

@@ -1,5 +1,5 @@
 site_sources += src/core/routing/routing.h src/core/routing/routing.c \
-	src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
+	src/core/routing/dimensions.h src/core/routing/route_finder.c src/core/routing/dragonfly_paths.h \
 	src/core/routing/static_indirect.h \
 	src/core/routing/legs.h src/core/routing/local_paths.h src/core/routing/kinds_direct.h \
 	src/core/routing/backlog.h src/core/routing/backlog.c \
@@ -23,7 +23,8 @@ routings = src/core/routing/static_direct.c \
 	src/core/routing/haec.c \
 	src/core/routing/progressive/progressive.c \
 	src/core/routing/adaptive_hops.c \
-	src/core/routing/ugal.c
+	src/core/routing/ugal.c \
+	src/core/routing/o1turn.c
 site_sources += $(routings)
 site_tables += src/core/routing/routings.c
 src/core/routing/routings.c: scripts/registry.awk Makefile $(routings)
