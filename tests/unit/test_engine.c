@@ -17,7 +17,7 @@ static void rates_of(const struct cpl_state *state,
 {
 	struct cpl_scene scene = {.net = net, .routing = routing};
 
-	assert_int_equal(cpl_load_init(rates, net, NULL), 0);
+	assert_int_equal(cpl_load_init_rates(rates, net, NULL), 0);
 	assert_int_equal(cpl_state_run(state, &scene, NULL, NULL), 0);
 	if (scene.running)
 		cpl_load_add(rates, cpl_background_rates(scene.running), net);

@@ -7,7 +7,7 @@
  * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
  * test_progressive; shortest_path table in test_graph;
  * static_indirect_sampled in test_sampled; adaptive_hops ugal in test_backlog;
- * o1turn dimensions in test_enumeration. */
+ * o1turn in test_enumeration. */
 #pragma once
 
 #include <stdbool.h>

@@ -88,7 +88,7 @@ static inline double *cpl_times_at(const struct cpl_load *load, int64_t link)
 
 /* The memory with which several jobs on one network under one routing are
  * judged, one after the other; each thread has its own. An adaptive routing
- * counts as its minimal one (cpl_routing_by_flow). Both have to outlive it. */
+ * counts as cpl_routing_by_flow has it. Both have to outlive it. */
 struct cpl_times_space;
 
 /* NULL with err (memory). O(links + nodes). */
