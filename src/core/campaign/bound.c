@@ -169,6 +169,15 @@ int bounds_smallest(const struct bounds *b)
 	return least;
 }
 
+int bounds_leave(const struct bounds *b, int segment)
+{
+	int n = 0;
+
+	for (int u = 0; u < b->units.n; u++)
+		n += b->units.free[u] % segment;
+	return n;
+}
+
 int bound_ever(const struct bounds *b, struct job_bound *bound, int n,
                struct cpl_error *err)
 {

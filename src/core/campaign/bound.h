@@ -48,6 +48,9 @@ int bounds_ask(struct bounds *bounds, int job, int n,
  * for something else). */
 int bounds_smallest(const struct bounds *bounds);
 
+/* So many nodes of the empty machine no segment of so many can have. O(units). */
+int bounds_leave(const struct bounds *bounds, int segment);
+
 /* This says whether such a job of n nodes finds nodes on the empty machine: 1 or 0, or
  * -1 with err when memory is out. As bound_find. */
 int bound_ever(const struct bounds *bounds, struct job_bound *bound, int n,
