@@ -134,9 +134,11 @@ static const struct known_key keys[] = {
         {"use_distributed_optimizer", SET_ZERO, WORDS, ANY,
          "true=1 =1 false=0"},
         {"optim.name", SET_ZERO, WORDS, NEMO,
-         "distributed_fused_adam=1 fused_adam=0 adam=0 adamw=0"},
+         "distributed_fused_adam=1 mcore_distributed_optim=1 fused_adam=0 "
+         "adam=0 adamw=0"},
         {"model.optim.name", SET_ZERO, WORDS, NEMO,
-         "distributed_fused_adam=1 fused_adam=0 adam=0 adamw=0"},
+         "distributed_fused_adam=1 mcore_distributed_optim=1 fused_adam=0 "
+         "adam=0 adamw=0"},
         {"use_torch_fsdp2", SET_ZERO, WORDS, MEGATRON, "true=3 =3 false=0"},
         {"data_parallel_sharding_strategy", SET_ZERO, WORDS, MEGATRON,
          "no_shard=0 optim=1 optim_grads=2 optim_grads_params=3"},
@@ -269,7 +271,8 @@ static bool changes_communication(const char *key)
 	        "nccl", "communicator", "deterministic", "tokenizer",
 	        "chunk_size", "untested", "cpu_optimizer", "expert_bias",
 	        "bias_update", "pre_softmax", "drop_policy", "autograd",
-	        "scaling_factor"};
+	        "scaling_factor", "megatron_fsdp", "custom_fsdp", "fp8_hybrid",
+	        "zero_centered"};
 	static const char *const changes[] = {
 	        "parallel",  "shard",    "expert",   "moe",      "zero",
 	        "fsdp",      "reduce",   "gather",   "scatter",  "pipeline",
@@ -398,8 +401,11 @@ int flags_take(struct flag_settings *s, const struct flag *flag,
 		s->harmless++;
 		return 0;
 	}
-	/* It refers to another key, which says it. */
-	if (!strncmp(flag->value, "${", 2) && !strchr(flag->value, ':')) {
+	/* It refers to another key, which says it, or is NeMo's default. */
+	if (!strncmp(flag->value, "${", 2) &&
+	    (!strchr(flag->value, ':') ||
+	     (k->setting == SET_FEED_FORWARD &&
+	      !strcmp(flag->value, "${multiply:4, ${.hidden_size}}")))) {
 		s->harmless++;
 		return 0;
 	}
