@@ -179,6 +179,12 @@ static void test_files(void **state)
 	         "\"layers\": 4, \"hidden\": 64, \"vocabulary\": 1024, "
 	         "\"micro_batches\": 2, \"bias\": false, \"gradient_bytes\": 4, "
 	         "\"framework\": \"NeMo\"}"},
+	        /* What it sends is not a gradient's size. */
+	        {"d.json",
+	         "{\"train_micro_batch_size_per_gpu\": 1, \"hidden_size\": 64, "
+	         "\"num_layers\": 2, \"seq_length\": 32, \"optimizer\": "
+	         "{\"type\": \"OneBitAdam\", \"params\": {\"lr\": 1}}}",
+	         8, "{\"not_understood\": [\"optimizer.type=OneBitAdam\"]}"},
 	        /* A value goes on in deeper lines; names that only sound so. */
 	        {"l.yaml",
 	         "run:\n  size: ${multiply:${training.model.tp},\n"

@@ -281,7 +281,7 @@ static bool changes_communication(const char *key)
 	        "diloco",    "all2all",  "alltoall", "a2a",      "dispatcher",
 	        "quantized", "fp8_param", "vision",  "replicat", "sliding",
 	        "mamba",     "hybrid",   "cross_attention", "cpu_offload",
-	        "use_tp_pp", "sparse_grad"};
+	        "use_tp_pp", "sparse_grad", "autotp", "stages"};
 	const char *last = strrchr(key, '.');
 
 	key = last ? last + 1 : key;
@@ -292,6 +292,15 @@ static bool changes_communication(const char *key)
 		if (strstr(key, changes[i]))
 			return true;
 	return false;
+}
+
+/* Optimisers that send a bit for each gradient, at least after a while. */
+static bool packs_gradients(const struct flag *flag)
+{
+	return !strcmp(flag->key, "optimizer.type") &&
+	       (!strcasecmp(flag->value, "OneBitAdam") ||
+	        !strcasecmp(flag->value, "OneBitLamb") ||
+	        !strcasecmp(flag->value, "ZeroOneAdam"));
 }
 
 static int note(json_t *list, const struct flag *flag, struct cpl_error *err)
@@ -396,7 +405,8 @@ int flags_take(struct flag_settings *s, const struct flag *flag,
 		               : note(s->not_understood, flag, err);
 	}
 	if (!k) {
-		if (changes_communication(flag->key) && !is_neutral(flag))
+		if (packs_gradients(flag) ||
+		    (changes_communication(flag->key) && !is_neutral(flag)))
 			return note(s->not_understood, flag, err);
 		s->harmless++;
 		return 0;
