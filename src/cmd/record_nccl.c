@@ -208,14 +208,11 @@ static struct cpl_signature *all_phases(const struct nccl_row *row, int64_t n,
 	if (sig && steps)
 		step = from_rows(row, n, facts, true, source, name, application,
 		                 err);
-	if (!sig || (steps && !step))
-		goto fail;
-	if (step && cmd_nccl_append(sig, step, err))
+	if (!sig || (steps && (!step || cmd_nccl_append(sig, step, err))))
 		goto fail;
 	if (name_phase(&sig->phase[0], steps ? "rest" : "run", 1,
 	               facts->time > in_steps ? facts->time - in_steps : 0) ||
-	    (steps &&
-	     name_phase(&sig->phase[1], "step", steps, facts->step_time))) {
+	    (steps && name_phase(&sig->phase[1], "step", steps, facts->step_time))) {
 		cpl_fail_memory(err);
 		goto fail;
 	}

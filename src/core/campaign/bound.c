@@ -178,6 +178,14 @@ int bounds_leave(const struct bounds *b, int segment)
 	return n;
 }
 
+bool bounds_wait(const struct bounds *b, const struct cpl_easy_job *waits, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (bound_in_segments(b, waits[i].job))
+			return true;
+	return false;
+}
+
 int bound_ever(const struct bounds *b, struct job_bound *bound, int n,
                struct cpl_error *err)
 {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "campaign/asked.h"
+#include "campaign/easy.h"
 #include "placement/bounds.h"
 #include "placement/cut.h"
 
@@ -61,6 +62,15 @@ static inline const struct job_bound *bound_of(const struct bounds *bounds, int 
 {
 	return bounds->of[job] < 0 ? NULL : &bounds->bound[bounds->of[job]];
 }
+
+static inline bool bound_in_segments(const struct bounds *bounds, int job)
+{
+	return bound_of(bounds, job) && bound_of(bounds, job)->asked.segment;
+}
+
+/* Is a job in segments among these n? O(n). */
+bool bounds_wait(const struct bounds *bounds, const struct cpl_easy_job *waits,
+                 int n);
 
 /* This takes out of free[n_nodes] the nodes of units that are not wholly free, if the
  * job asks for whole ones. It returns how many nodes are left. count[] has room for

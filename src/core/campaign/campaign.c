@@ -118,41 +118,22 @@ static const struct job_bound *kept_by(const struct campaign_run *r, int job)
 	return blind ? NULL : bound_of(r->bounds, job);
 }
 
-static bool in_segments(const struct campaign_run *r, int job)
-{
-	const struct job_bound *bound = bound_of(r->bounds, job);
-
-	return bound && bound->asked.segment;
-}
-
-static bool segments_wait(const struct campaign_run *r)
-{
-	for (int i = 0; i < r->easy.n_waits; i++)
-		if (in_segments(r, r->easy.waits[i].job))
-			return true;
-	return false;
-}
-
-/* May the first of the queue be held up until segments leave nodes for it? Not where
- * all without segments have asked for much more than there is of such nodes: units have
- * to be broken for these anyway. */
-static bool may_be_held(const struct campaign_run *r, int job, int segment)
-{
-	int leaves = bounds_leave(r->bounds, segment);
-
-	return r->c->log->job[job].nodes <= leaves &&
-	       r->plain * r->nodes.n <= PLAIN_MORE * leaves * r->submitted;
-}
-
 /* Under leftovers a job without segments only gets nodes that the smallest segment
- * leaves over, where segments wait for others: this is that segment, 0 for any nodes. */
+ * leaves over, where segments wait for others: this is that segment, 0 for any nodes.
+ * The first of the queue is not held up where all without segments have asked for much
+ * more than there is of such nodes: units have to be broken for these anyway. */
 static int leaves_over(const struct campaign_run *r, int job)
 {
-	int least = bounds_smallest(r->bounds);
+	int least = bounds_smallest(r->bounds), leaves;
 
 	if (!r->chooser.own || !r->chooser.own->leftovers || !least ||
-	    in_segments(r, job) || !segments_wait(r) ||
-	    (job == r->easy.waits[0].job && !may_be_held(r, job, least)))
+	    bound_in_segments(r->bounds, job) ||
+	    !bounds_wait(r->bounds, r->easy.waits, r->easy.n_waits))
+		return 0;
+	leaves = bounds_leave(r->bounds, least);
+	if (job == r->easy.waits[0].job &&
+	    (r->c->log->job[job].nodes > leaves ||
+	     r->plain * r->nodes.n > PLAIN_MORE * leaves * r->submitted))
 		return 0;
 	return least;
 }
@@ -446,9 +427,8 @@ static void submit_due(struct campaign_run *r)
 			cpl_easy_submit(&r->easy, r->next, job->nodes,
 			                job->limit);
 			r->submitted += job->nodes * job->limit;
-			r->plain += in_segments(r, r->next)
-			                    ? 0
-			                    : job->nodes * job->limit;
+			if (!bound_in_segments(r->bounds, r->next))
+				r->plain += job->nodes * job->limit;
 			continue;
 		}
 		r->out->job[r->next] =

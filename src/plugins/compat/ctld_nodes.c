@@ -166,11 +166,11 @@ static bool has_whole_units(void)
 {
 	int has = 0;
 
-#if CPLSLURM_SERIES < 2505
-	return !topology_g_get(TOPO_DATA_EXCLUSIVE_TOPO, &has) && has;
-#else
-	return !topology_g_get(TOPO_DATA_EXCLUSIVE_TOPO, NULL, &has) && has;
+	return !topology_g_get(TOPO_DATA_EXCLUSIVE_TOPO,
+#if CPLSLURM_SERIES >= 2505
+	                       NULL,
 #endif
+	                       &has) && has;
 }
 
 /* Leave out the blocks, or leaf switches, of the nodes in the test's bitmap. */

@@ -127,11 +127,8 @@ static bool turn_keeper(const job_record_t *job, int node, int by)
 #if CPLSLURM_SERIES >= 2505
 	kept.now.topology[node] = job->part_ptr->topology_idx;
 #endif
-#else
-	(void)job;
-	(void)node;
-	(void)by;
 #endif
+	(void)job, (void)node, (void)by;
 	return true;
 }
 
