@@ -2,6 +2,7 @@
 /* Some hosts of a layout fail: the others keep their ranks. */
 #include "map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,20 +252,13 @@ static double cost_of(const struct host_repair *r, const struct laid_out *l)
 	                           l->sums.hop_bytes);
 }
 
-/* Percent by which the repaired layout is worse than the fresh plan; -1: there is no
- * such number, since that plan costs nothing. */
+/* Percent by which the repaired layout is worse than the fresh plan, which may cost
+ * nothing. */
 static double worse_by(const struct host_repair *r)
 {
 	double now = cost_of(r, &r->now), plan = cost_of(r, &r->plan);
 
-	if (now <= plan)
-		return 0;
-	return plan > 0 ? 100 * (now / plan - 1) : -1;
-}
-
-static bool is_worse(const struct host_repair *r)
-{
-	return worse_by(r) < 0 || worse_by(r) > WORSE_PERCENT;
+	return now <= plan ? 0 : plan > 0 ? 100 * (now / plan - 1) : INFINITY;
 }
 
 static json_t *ranks_json(const struct host_repair *r, const struct laid_out *l)
@@ -298,8 +292,8 @@ static json_t *to_json(const struct host_repair *r)
 	        r->in->routing->name, "cost", "before", cost_of(r, &r->was),
 	        "repaired", cost_of(r, &r->now), "fresh", cost_of(r, &r->plan),
 	        "worse_percent",
-	        worse_by(r) < 0 ? json_null() : json_real(worse_by(r)), "worse",
-	        is_worse(r), "fresh_rank_to_host",
+	        isinf(worse_by(r)) ? json_null() : json_real(worse_by(r)),
+	        "worse", worse_by(r) > WORSE_PERCENT, "fresh_rank_to_host",
 	        ranks_json(r, &r->plan), "metrics", "before",
 	        job_metrics_json(&r->was.metrics, &r->was.sums), "repaired",
 	        job_metrics_json(&r->now.metrics, &r->now.sums), "fresh",
@@ -320,9 +314,9 @@ static int print_text(const struct host_repair *r)
 	printf("%s: before %.4g, repaired %.4g, a fresh plan %.4g\n",
 	       cpl_objective_name(r->in->objective), cost_of(r, &r->was),
 	       cost_of(r, &r->now), cost_of(r, &r->plan));
-	if (worse_by(r) < 0)
+	if (isinf(worse_by(r)))
 		puts("worse than a fresh plan, which costs nothing");
-	else if (is_worse(r))
+	else if (worse_by(r) > WORSE_PERCENT)
 		printf("worse than a fresh plan by %.1f %%\n", worse_by(r));
 	return CMD_OK;
 }

@@ -203,25 +203,25 @@ static struct cpl_signature *all_phases(const struct nccl_row *row, int64_t n,
 {
 	uint64_t steps = facts->steps, in_steps = steps * facts->step_time;
 	struct cpl_signature *sig, *step = NULL;
+	int rc = -1;
 
 	sig = from_rows(row, n, facts, false, source, name, application, err);
 	if (sig && steps)
 		step = from_rows(row, n, facts, true, source, name, application,
 		                 err);
 	if (!sig || (steps && (!step || cmd_nccl_append(sig, step, err))))
-		goto fail;
+		goto out;
 	if (name_phase(&sig->phase[0], steps ? "rest" : "run", 1,
 	               facts->time > in_steps ? facts->time - in_steps : 0) ||
-	    (steps && name_phase(&sig->phase[1], "step", steps, facts->step_time))) {
+	    (steps && name_phase(&sig->phase[1], "step", steps, facts->step_time)))
 		cpl_fail_memory(err);
-		goto fail;
-	}
+	else
+		rc = 0;
+out:
 	cpl_signature_free(step);
-	return sig;
-fail:
-	cpl_signature_free(sig);
-	cpl_signature_free(step);
-	return NULL;
+	if (rc)
+		cpl_signature_free(sig);
+	return rc ? NULL : sig;
 }
 
 struct cpl_signature *cmd_nccl_import(char *const *path, int n,

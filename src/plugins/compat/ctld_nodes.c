@@ -178,7 +178,6 @@ static void leave_out(const struct cplslurm_test *test, int topology,
                       uint32_t *cpus)
 {
 #if CPLSLURM_SERIES < 2505
-	(void)topology;
 	topology_g_whole_topo(test->bitmap);
 #else
 	topology_g_whole_topo(test->bitmap, topology);

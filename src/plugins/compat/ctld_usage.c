@@ -128,7 +128,6 @@ static bool turn_keeper(const job_record_t *job, int node, int by)
 	kept.now.topology[node] = job->part_ptr->topology_idx;
 #endif
 #endif
-	(void)job, (void)node, (void)by;
 	return true;
 }
 
