@@ -2,6 +2,7 @@
 /* Some hosts of a layout fail: the others keep their ranks. */
 #include "map.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,12 +252,13 @@ static double cost_of(const struct host_repair *r, const struct laid_out *l)
 	                           l->sums.hop_bytes);
 }
 
-/* Percent by which the repaired layout is worse than the fresh plan. */
+/* Percent by which the repaired layout is worse than the fresh plan, which may cost
+ * nothing. */
 static double worse_by(const struct host_repair *r)
 {
 	double now = cost_of(r, &r->now), plan = cost_of(r, &r->plan);
 
-	return now > plan && plan > 0 ? 100 * (now / plan - 1) : 0;
+	return now <= plan ? 0 : plan > 0 ? 100 * (now / plan - 1) : INFINITY;
 }
 
 static json_t *ranks_json(const struct host_repair *r, const struct laid_out *l)
@@ -283,14 +285,15 @@ static json_t *to_json(const struct host_repair *r)
 			        replaced, net->node_name[r->old[h]],
 			        json_string(net->node_name[r->m->host[h]]));
 	return json_pack(
-	        "{s:o, s:o, s:s, s:s, s:{s:f, s:f, s:f}, s:f, s:b, s:o, "
+	        "{s:o, s:o, s:s, s:s, s:{s:f, s:f, s:f}, s:o, s:b, s:o, "
 	        "s:{s:o, s:o, s:o}, s:f}",
 	        "replaced", replaced, "rank_to_host", ranks_json(r, &r->now),
 	        "objective", cpl_objective_name(r->in->objective), "routing",
 	        r->in->routing->name, "cost", "before", cost_of(r, &r->was),
 	        "repaired", cost_of(r, &r->now), "fresh", cost_of(r, &r->plan),
-	        "worse_percent", worse_by(r), "worse",
-	        worse_by(r) > WORSE_PERCENT, "fresh_rank_to_host",
+	        "worse_percent",
+	        isinf(worse_by(r)) ? json_null() : json_real(worse_by(r)),
+	        "worse", worse_by(r) > WORSE_PERCENT, "fresh_rank_to_host",
 	        ranks_json(r, &r->plan), "metrics", "before",
 	        job_metrics_json(&r->was.metrics, &r->was.sums), "repaired",
 	        job_metrics_json(&r->now.metrics, &r->now.sums), "fresh",
@@ -311,7 +314,9 @@ static int print_text(const struct host_repair *r)
 	printf("%s: before %.4g, repaired %.4g, a fresh plan %.4g\n",
 	       cpl_objective_name(r->in->objective), cost_of(r, &r->was),
 	       cost_of(r, &r->now), cost_of(r, &r->plan));
-	if (worse_by(r) > WORSE_PERCENT)
+	if (isinf(worse_by(r)))
+		puts("worse than a fresh plan, which costs nothing");
+	else if (worse_by(r) > WORSE_PERCENT)
 		printf("worse than a fresh plan by %.1f %%\n", worse_by(r));
 	return CMD_OK;
 }

@@ -141,36 +141,87 @@ static int read_all(struct nccl_join *j, char *const *path, int n,
 	return 0;
 }
 
+/* What a phase has of the rows: one step, or what is in none. */
 static struct cpl_signature *from_rows(const struct nccl_row *row, int64_t n,
                                        const struct nccl_facts *facts,
-                                       const char *source, const char *name,
+                                       bool step, const char *source,
+                                       const char *name,
                                        const char *application,
                                        struct cpl_error *err)
 {
 	struct cpl_comm_entry *entry = malloc(((size_t)n + 1) * sizeof(*entry));
 	struct cpl_signature *sig;
-	char lost[240];
+	uint64_t steps = facts->steps;
+	int64_t used = 0;
+	char text[240], *lost = NULL;
 
 	if (!entry)
 		return cpl_fail_null_memory(err);
-	for (int64_t i = 0; i < n; i++)
-		entry[i] = (struct cpl_comm_entry){row[i].from, row[i].to,
-		                                   (double)row[i].bytes,
-		                                   (double)row[i].messages};
-	snprintf(lost, sizeof(lost),
+	for (int64_t i = 0; i < n; i++) {
+		uint64_t bytes = row[i].step_bytes, messages = row[i].step_messages;
+
+		if (!step) {
+			bytes = row[i].bytes - steps * bytes;
+			messages = row[i].messages - steps * messages;
+		}
+		if (bytes || messages)
+			entry[used++] = (struct cpl_comm_entry){
+			        row[i].from, row[i].to, (double)bytes,
+			        (double)messages};
+	}
+	if (facts->incomplete || facts->full || facts->unplaced)
+		lost = text;
+	snprintf(text, sizeof(text),
 	         "%d ranks of the largest communicator that have no piece, "
 	         "%llu events that were dropped, %llu bytes to ranks that "
 	         "nobody knows",
 	         facts->incomplete, (unsigned long long)facts->full,
 	         (unsigned long long)facts->unplaced);
 	sig = cpl_signature_import_entries(
-	        entry, n, facts->ranks,
-	        facts->incomplete || facts->full || facts->unplaced ? lost
-	                                                            : NULL,
-	        source, "nccl", name,
+	        entry, used, facts->ranks, lost, source, "nccl", name,
 	        application ? application : facts->application, err);
 	free(entry);
 	return sig;
+}
+
+static int name_phase(struct cpl_phase *p, const char *name, uint64_t weight,
+                      uint64_t ns)
+{
+	free(p->name);
+	p->name = strdup(name);
+	p->weight = (double)weight;
+	p->time = (double)((ns + 500) / 1000) / 1e6;
+	return p->name ? 0 : -1;
+}
+
+/* The phases that nccl_signature_write would have written. */
+static struct cpl_signature *all_phases(const struct nccl_row *row, int64_t n,
+                                        const struct nccl_facts *facts,
+                                        const char *source, const char *name,
+                                        const char *application,
+                                        struct cpl_error *err)
+{
+	uint64_t steps = facts->steps, in_steps = steps * facts->step_time;
+	struct cpl_signature *sig, *step = NULL;
+	int rc = -1;
+
+	sig = from_rows(row, n, facts, false, source, name, application, err);
+	if (sig && steps)
+		step = from_rows(row, n, facts, true, source, name, application,
+		                 err);
+	if (!sig || (steps && (!step || cmd_nccl_append(sig, step, err))))
+		goto out;
+	if (name_phase(&sig->phase[0], steps ? "rest" : "run", 1,
+	               facts->time > in_steps ? facts->time - in_steps : 0) ||
+	    (steps && name_phase(&sig->phase[1], "step", steps, facts->step_time)))
+		cpl_fail_memory(err);
+	else
+		rc = 0;
+out:
+	cpl_signature_free(step);
+	if (rc)
+		cpl_signature_free(sig);
+	return rc ? NULL : sig;
 }
 
 struct cpl_signature *cmd_nccl_import(char *const *path, int n,
@@ -190,8 +241,8 @@ struct cpl_signature *cmd_nccl_import(char *const *path, int n,
 		if (nccl_join_solve(j, &row, &rows, &facts, why))
 			cpl_fail(err, "%s: %s", path[0], why);
 		else
-			sig = from_rows(row, rows, &facts, path[0], name,
-			                application, err);
+			sig = all_phases(row, rows, &facts, path[0], name,
+			                 application, err);
 	}
 	nccl_join_free(j);
 	return sig;

@@ -306,26 +306,34 @@ static void merge_rows(struct nccl_join *j)
 	j->n_rows = n;
 }
 
-/* The steps that more than half of the processes have, or one more or less, if any do, and how long one is
- * at most. */
-static void find_steps(struct nccl_solver *s)
+static int by_steps(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The steps that more than half of the processes have, or one more or less, if any
+ * do, and how long one is at most. It is the one in the middle, so that it does not
+ * depend on whose piece was read first. */
+static int find_steps(struct nccl_solver *s)
 {
 	const struct nccl_join *j = s->j;
 	struct nccl_facts *f = s->facts;
-	int64_t lead = 0;
+	uint64_t *all = malloc(((size_t)j->n_pieces + 1) * sizeof(*all));
+	uint32_t n = 0, alike = 0;
 
-	for (uint32_t i = 0; i < j->n_pieces; i++) {
-		if (!j->piece[i].is_kept)
-			continue;
-		if (!lead)
-			f->steps = j->piece[i].steps[0];
-		lead += f->steps == j->piece[i].steps[0] ||
-		                        nccl_steps_alike(f->steps,
-		                                         j->piece[i].steps[0])
-		                ? 1
-		                : -1;
-	}
-	if (lead <= 0)
+	if (!all)
+		return nccl_complain(s, "out of memory");
+	for (uint32_t i = 0; i < j->n_pieces; i++)
+		if (j->piece[i].is_kept)
+			all[n++] = j->piece[i].steps[0];
+	qsort(all, n, sizeof(*all), by_steps);
+	f->steps = n ? all[n / 2] : 0;
+	for (uint32_t i = 0; i < n; i++)
+		alike += nccl_steps_alike(f->steps, all[i]);
+	free(all);
+	if (alike <= n / 2)
 		f->steps = 0;
 	for (uint32_t i = 0; i < j->n_pieces && f->steps; i++) {
 		const uint64_t *steps = j->piece[i].steps;
@@ -334,6 +342,7 @@ static void find_steps(struct nccl_solver *s)
 		    steps[1] / f->steps > f->step_time)
 			f->step_time = steps[1] / f->steps;
 	}
+	return 0;
 }
 
 /* Rows of all steps, of which those of the run get each its part of one. What does not
@@ -455,8 +464,7 @@ int nccl_join_solve(struct nccl_join *j, const struct nccl_row **rows,
 	if (nccl_name_all(&s) || count_hosts(&s) || put_tallies(&s, false))
 		goto out;
 	merge_rows(j);
-	find_steps(&s);
-	if (put_steps(&s))
+	if (find_steps(&s) || put_steps(&s))
 		goto out;
 	add_facts(&s);
 	*rows = j->row;

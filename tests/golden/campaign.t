@@ -210,6 +210,31 @@ campaign left left.map tree,leftovers --events events >/dev/null
 is "$(starts tree)" "1:0.000 2:100.000 3:2.000 4:2.000 5:100.000" "tree: both pass it"
 is "$(starts leftovers)" "1:0.000 2:100.000 3:2.000 4:100.000 5:3.000" \
 	"leftovers: one does, and the router is there for a segment"
+# Four racks of five, of which segments of four leave a node each. Two of these are free
+# when a job of three is the first of the queue: it lets segments pass until they end.
+cat >racks.json <<-END
+	{ "format": "commplace-network", "version": 1, "name": "racks", "type": "fattree",
+	  "nodes_per_router": 5, "levels": [ { "down": 4, "up": 5 } ], "nodes": "n[1-20]" }
+END
+cat >left <<-END
+	JobID|Submit|ElapsedRaw|NNodes|SubmitLine
+	1|0|100|12|sbatch --segment=4
+	2|1|100|8|sbatch --segment=4
+	3|2|300|2|
+	4|3|190|3|
+	5|4|100|16|sbatch --segment=4
+END
+held() {
+	"$COMMPLACE" campaign --network racks.json --log left --jobs left.map \
+		--policies tree,leftovers --events events >/dev/null
+	starts leftovers
+}
+is "$(held)" "1:0.000 2:100.000 3:2.000 4:300.000 5:200.000" \
+	"the first of the queue waits for what segments leave"
+# With ten times as many seconds they have asked for more than that.
+sed -i '5s/190/1900/' left
+is "$(held)" "1:0.000 2:100.000 3:2.000 4:100.000 5:2000.000" \
+	"but not where jobs without segments ask for more than that"
 campaign swf mix.map blind,auto --json --segment-from-signature --domain group >json
 ok "$(jq '.policies[1].segments > 100 and .policies[1].across_domains == 0 and
 	.policies[0].across_domains > 0 | not | if . then 1 else 0 end' json)" \

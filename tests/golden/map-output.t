@@ -127,8 +127,12 @@ is "$(repair --objective hop-bytes --free 'n[6,12]' --json |
 like "$(repair --objective hop-bytes --free n12)" \
 	$'^n12 takes the 1 rank of n4\nhop-bytes: before .*, repaired .*, a fresh plan ' \
 	"repair: far away"
-like "$(repair --objective hop-bytes)" 'a fresh plan [0-9.e+]*$' \
+like "$(repair --objective hop-bytes --free 'n[6,12]')" 'a fresh plan [0-9.e+]*$' \
 	"repair: not said to be worse where it is not"
+like "$(repair --free 'n[2,3,6]')" 'worse than a fresh plan, which costs nothing$' \
+	"repair: said to be worse than a plan on one leaf"
+is "$(repair --free 'n[2,3,6]' --json | jq -c '[.worse, .worse_percent]')" "[true,null]" \
+	"repair: by no number"
 is "$(repair --free n6 --objective hop-bytes --format hostfile |
 	paste -sd' ')" "n0 n1 n6 n5" "repair: for a launcher"
 printf 'n0\nn4\nn1\nn5\n' >"$work/old.json"

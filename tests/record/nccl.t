@@ -262,4 +262,15 @@ is "$(cmp all.json each.json 2>&1 | grep -c .)" 1 "or its files, by another name
 "$COMMPLACE" signature export all.json --format coo -o all.coo >out
 is "$(awk '!/^#/ { n += $3 } END { printf "%.0f\n", n }' all.coo)" \
 	"$(awk '{ n += $3 } END { printf "%.0f\n", n }' own.*)" "has all bytes"
+# Those of a training have the phases of the plugin's own file.
+clean
+for first in 0 1 3; do
+	COMMPLACE_RECORD_FILE=$work/got.json RANK=$first WORLD_SIZE=4 \
+		job 5 4 2 $first 1 40 steps=20 >own.$first
+done
+all() { jq -c '[.phases[] | [.name, .weight, .time, (.traffic | sort)]]' "$1"; }
+mv got.json plugin.json
+"$COMMPLACE" signature import --format nccl got.json.pieces -o got.json >out
+like "$(phases)" "^rest 1 step (19|20)$" "its steps are a phase"
+is "$(all got.json)" "$(all plugin.json)" "as in the file that the plugin itself wrote"
 done_testing

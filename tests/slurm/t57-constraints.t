@@ -140,6 +140,12 @@ blocks() {
 	echo BlockSizes=4,8 >>"$CLUSTER/etc/topology.conf"
 	cluster_restart_ctld
 	ok $? "slurmctld restarts with topology/block"
+	local whole=$(submit -N1 -w n2 --exclusive=topo --wrap "sleep 1000")
+	wait_running "$whole"
+	wished "a block that another job has whole" blocks1 3 "kept on block b1" -N3 \
+		--exclusive --placement-policy=linear --wrap "sleep 1000"
+	scancel "$whole"
+	wait_ended "$whole"
 	# One of both is not to be had: they are in two blocks.
 	local one=$(submit -N1 -w n2 --exclusive --wrap "sleep 1000")
 	local other=$(submit -N1 -w n7 --exclusive --wrap "sleep 1000")

@@ -93,6 +93,19 @@ static void test_phases(void **state)
 	         SEND("irecv", "7", "forward_step", "")
 	         SEND("isend", "3", "backward_step", ""),
 	         "step.pp_group.isend x1: 0>1 7/1 1>0 3/1"},
+	        /* So AICB names the stages of a pipeline; two steps of both are two. */
+	        {"[ pp_stage0: [rank0, rank1] ]\n" HEAD
+	         ROW("all_reduce", "tp_group", "2", "8", "forward")
+	         SEND("isend", "7", "forward_step", "send_next") END
+	         ROW("all_reduce", "tp_group", "2", "8", "forward")
+	         SEND("isend", "7", "forward_step", "send_next") END
+	         "[ pp_stage1: [rank2, rank3] ]\n" HEAD
+	         ROW("all_reduce", "tp_group", "2", "4", "forward")
+	         SEND("irecv", "7", "forward_step", "recv_prev") END
+	         ROW("all_reduce", "tp_group", "2", "4", "forward")
+	         SEND("irecv", "7", "forward_step", "recv_prev") END,
+	         "step.tp_group.all_reduce x2: 0>1 8/2 1>0 8/2 2>3 4/2 3>2 4/2; "
+	         "step.pp_group.isend x2: 0>2 7/1 1>3 7/1"},
 	        /* The first and the last stage have the embedding. */
 	        {"[rank0 ~ rank2]\n" HEAD
 	         ROW("all_reduce", "pp_group", "3", "0", "init")

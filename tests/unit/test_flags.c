@@ -179,6 +179,24 @@ static void test_files(void **state)
 	         "\"layers\": 4, \"hidden\": 64, \"vocabulary\": 1024, "
 	         "\"micro_batches\": 2, \"bias\": false, \"gradient_bytes\": 4, "
 	         "\"framework\": \"NeMo\"}"},
+	        /* What it sends is not a gradient's size. */
+	        {"d.json",
+	         "{\"train_micro_batch_size_per_gpu\": 1, \"hidden_size\": 64, "
+	         "\"num_layers\": 2, \"seq_length\": 32, \"optimizer\": "
+	         "{\"type\": \"OneBitAdam\", \"params\": {\"lr\": 1}}}",
+	         8, "{\"not_understood\": [\"optimizer.type=OneBitAdam\"]}"},
+	        /* A value goes on in deeper lines; names that only sound so. */
+	        {"l.yaml",
+	         "run:\n  size: ${multiply:${training.model.tp},\n"
+	         "      ${training.model.pp}}\ntrainer:\n  devices: 8\n"
+	         "  num_nodes: 2\nmodel:\n  encoder_seq_length: 128\n"
+	         "  num_layers: 4\n  hidden_size: 64\n"
+	         "  ffn_hidden_size: ${multiply:4, ${.hidden_size}}\n"
+	         "  layernorm_zero_centered_gamma: true\n  fp8_hybrid: true\n"
+	         "  optim:\n    name: mcore_distributed_optim\n",
+	         0,
+	         "{\"not_understood\": [], \"ranks\": 16, \"zero\": 1, "
+	         "\"layers\": 4, \"hidden\": 64, \"framework\": \"NeMo\"}"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -350,6 +350,54 @@ static void test_bounds(void **state)
 	assert_true(none > 0);
 }
 
+/* Where routers or groups are to be kept whole a repair breaks no more of them than the
+ * fresh plan does, and what it costs is told of the set without the wish. */
+static void test_kept_whole(void **state)
+{
+	int repaired = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		const char *name = seed % 2 ? "router" : "group";
+		struct cpl_decision first, fresh, now;
+		struct cpl_whole_units units;
+		struct cpl_former former;
+		struct cpl_error err = {""};
+		struct setting s;
+		const struct cpl_candidate *c;
+
+		set_up(&s, dragonfly_text, 8, PER_NODE, "auto", seed);
+		assert_int_equal(cpl_cut_find(s.net, name, &s.req.wish.keep,
+		                              &err),
+		                 0);
+		s.req.wish.keep_price = 100;
+		former = run(&s, &first);
+		s.free_node[former.node[seed % 8]] = 0;
+		decide(&s, &fresh);
+		s.req.former = &former;
+		decide(&s, &now);
+		c = &now.candidate[now.chosen];
+		assert_true(c->broken <= fresh.candidate[fresh.chosen].broken);
+		assert_int_equal(cpl_whole_units_open(&units, s.net, s.free_node,
+		                                      &s.req.wish.keep, &err),
+		                 0);
+		assert_int_equal(cpl_whole_units_broken(&units, now.node, 8),
+		                 c->broken);
+		cpl_whole_units_close(&units);
+		if (!strcmp(c->policy->name, "repair")) {
+			repaired++;
+			assert_true(now.repaired.worse <= CPL_REPAIR_WORSE);
+			assert_true(now.price >= 0);
+		}
+		cpl_decision_free(&first);
+		cpl_decision_free(&fresh);
+		cpl_decision_free(&now);
+		tear_down(&s);
+	}
+	print_message("# %d of 40 repaired\n", repaired);
+	assert_true(repaired > 5);
+}
+
 /* The node that a job is to have may be one that it had. */
 static void test_required(void **state)
 {
@@ -425,6 +473,7 @@ int main(void)
 	        cmocka_unit_test(test_none_gone),
 	        cmocka_unit_test(test_as_decided),
 	        cmocka_unit_test(test_bounds),
+	        cmocka_unit_test(test_kept_whole),
 	        cmocka_unit_test(test_required),
 	        cmocka_unit_test(test_when_not),
 	};

@@ -169,6 +169,23 @@ int bounds_smallest(const struct bounds *b)
 	return least;
 }
 
+int bounds_leave(const struct bounds *b, int segment)
+{
+	int n = 0;
+
+	for (int u = 0; u < b->units.n; u++)
+		n += b->units.free[u] % segment;
+	return n;
+}
+
+bool bounds_wait(const struct bounds *b, const struct cpl_easy_job *waits, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (bound_in_segments(b, waits[i].job))
+			return true;
+	return false;
+}
+
 int bound_ever(const struct bounds *b, struct job_bound *bound, int n,
                struct cpl_error *err)
 {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "campaign/asked.h"
+#include "campaign/easy.h"
 #include "placement/bounds.h"
 #include "placement/cut.h"
 
@@ -48,6 +49,9 @@ int bounds_ask(struct bounds *bounds, int job, int n,
  * for something else). */
 int bounds_smallest(const struct bounds *bounds);
 
+/* So many nodes of the empty machine no segment of so many can have. O(units). */
+int bounds_leave(const struct bounds *bounds, int segment);
+
 /* This says whether such a job of n nodes finds nodes on the empty machine: 1 or 0, or
  * -1 with err when memory is out. As bound_find. */
 int bound_ever(const struct bounds *bounds, struct job_bound *bound, int n,
@@ -58,6 +62,15 @@ static inline const struct job_bound *bound_of(const struct bounds *bounds, int 
 {
 	return bounds->of[job] < 0 ? NULL : &bounds->bound[bounds->of[job]];
 }
+
+static inline bool bound_in_segments(const struct bounds *bounds, int job)
+{
+	return bound_of(bounds, job) && bound_of(bounds, job)->asked.segment;
+}
+
+/* Is a job in segments among these n? O(n). */
+bool bounds_wait(const struct bounds *bounds, const struct cpl_easy_job *waits,
+                 int n);
 
 /* This takes out of free[n_nodes] the nodes of units that are not wholly free, if the
  * job asks for whole ones. It returns how many nodes are left. count[] has room for

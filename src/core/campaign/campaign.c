@@ -14,6 +14,10 @@
 #include "campaign/nodes.h"
 #include "campaign/running.h"
 
+/* What jobs without segments may ask for, over the nodes that segments leave: as chance
+ * has it for a while in a queue that asks for just these. */
+#define PLAIN_MORE 1.25
+
 /* This plays the log under one policy. */
 struct campaign_run {
 	const struct cpl_campaign *c;
@@ -31,6 +35,8 @@ struct campaign_run {
 	struct cpl_team *team;
 	double now;
 	int next; /* job to be submitted */
+	/* Node seconds that were asked for, and of them without segments. */
+	double submitted, plain;
 	int done;
 	struct campaign_progress *progress;
 	struct cpl_error err;
@@ -112,26 +118,42 @@ static const struct job_bound *kept_by(const struct campaign_run *r, int job)
 	return blind ? NULL : bound_of(r->bounds, job);
 }
 
+/* Under leftovers a job without segments only gets nodes that the smallest segment
+ * leaves over, where segments wait for others: this is that segment, 0 for any nodes.
+ * The first of the queue is not held up where all without segments have asked for much
+ * more than there is of such nodes: units have to be broken for these anyway. */
+static int leaves_over(const struct campaign_run *r, int job)
+{
+	int least = bounds_smallest(r->bounds), leaves;
+
+	if (!r->chooser.own || !r->chooser.own->leftovers || !least ||
+	    bound_in_segments(r->bounds, job) ||
+	    !bounds_wait(r->bounds, r->easy.waits, r->easy.n_waits))
+		return 0;
+	leaves = bounds_leave(r->bounds, least);
+	if (job == r->easy.waits[0].job &&
+	    (r->c->log->job[job].nodes > leaves ||
+	     r->plain * r->nodes.n > PLAIN_MORE * leaves * r->submitted))
+		return 0;
+	return least;
+}
+
 /* These are asked when a job is to start. */
 static enum cpl_easy_need need(void *arg, int job)
 {
 	const struct job_bound *bound = kept_by(arg, job);
 
-	return !bound               ? CPL_EASY_ANY
-	       : bound->asked.whole ? CPL_EASY_MORE
-	                            : CPL_EASY_SOME;
+	if (!bound)
+		return leaves_over(arg, job) ? CPL_EASY_SOME : CPL_EASY_ANY;
+	return bound->asked.whole ? CPL_EASY_MORE : CPL_EASY_SOME;
 }
 
 static bool has_nodes(void *arg, int job, bool spare)
 {
 	struct campaign_run *r = arg;
-	const struct job_bound *bound = bound_of(r->bounds, job);
-	struct nodes_allowed allowed = {.spare = spare};
+	struct nodes_allowed allowed = {.spare = spare,
+	                                .segment = leaves_over(r, job)};
 
-	/* Who is the first of the queue is not made to wait. */
-	if (r->chooser.own && r->chooser.own->leftovers &&
-	    job != r->easy.waits[0].job && !(bound && bound->asked.segment))
-		allowed.segment = bounds_smallest(r->bounds);
 	return nodes_have(&r->nodes, kept_by(r, job), r->c->log->job[job].nodes,
 	                  allowed, &r->err) > 0;
 }
@@ -152,7 +174,8 @@ static bool keep_nodes(void *arg, int job, const struct cpl_easy_job *runs,
 		               r->c->log->job[runs[i].job].nodes);
 	}
 	return nodes_keep(&r->nodes, kept_by(r, job),
-	                  r->c->log->job[job].nodes, &r->err) > 0;
+	                  r->c->log->job[job].nodes, leaves_over(r, job),
+	                  &r->err) > 0;
 }
 
 /* This orders the nodes by rank, where there are as many ranks as nodes. */
@@ -403,6 +426,9 @@ static void submit_due(struct campaign_run *r)
 		if (!r->large[r->next]) {
 			cpl_easy_submit(&r->easy, r->next, job->nodes,
 			                job->limit);
+			r->submitted += job->nodes * job->limit;
+			if (!bound_in_segments(r->bounds, r->next))
+				r->plain += job->nodes * job->limit;
 			continue;
 		}
 		r->out->job[r->next] =

@@ -67,7 +67,7 @@ struct campaign_policy {
 	int (*place)(const struct cpl_stock_request *req, int *out,
 	             struct cpl_error *err);
 	bool blind; /* it does not care what jobs ask for of their nodes */
-	bool leftovers; /* who goes before the first has what segments leave */
+	bool leftovers; /* jobs without segments have what these leave */
 };
 
 /* policies.c has all of them in the order of lists. */

@@ -106,20 +106,27 @@ int nodes_give(struct campaign_nodes *nodes, const struct job_bound *bound,
 	return holds_more(nodes, bound, node, n) ? set_others(nodes, true) : 0;
 }
 
-/* Of each unit the first of its nodes stay that would be left over if segments filled
- * it. */
-static void leave_over(struct campaign_nodes *nodes, int segment)
+/* Of each unit's nodes in may[] so many stay as would be left over if segments filled
+ * it, those that are not free yet first; with `spare` less what is kept. */
+static void leave_over(struct campaign_nodes *nodes, unsigned char *may,
+                       int segment, bool spare)
 {
 	const struct cpl_whole_units *units = &nodes->bounds->units;
 
 	memset(nodes->count, 0, (size_t)units->n * sizeof(int));
 	for (size_t i = 0; i < n_all(nodes); i++)
-		nodes->count[units->unit[i]] += nodes->may[i];
+		nodes->count[units->unit[i]] += may[i];
 	for (int u = 0; u < units->n; u++)
 		nodes->count[u] %= segment;
-	for (size_t i = 0; i < n_all(nodes); i++)
-		if (nodes->may[i])
-			nodes->may[i] = nodes->count[units->unit[i]]-- > 0;
+	for (size_t i = 0; i < n_all(nodes) && spare; i++)
+		if (may[i] && nodes->kept[i]) {
+			may[i] = 0;
+			nodes->count[units->unit[i]]--;
+		}
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < n_all(nodes); i++)
+			if (may[i] && nodes->free[i] == pass)
+				may[i] = nodes->count[units->unit[i]]-- > 0;
 }
 
 int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int n,
@@ -134,10 +141,10 @@ int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int 
 	if (least && *least && n >= *least)
 		return 0;
 	memcpy(nodes->may, nodes->free, n_all(nodes));
+	if (allowed.segment)
+		leave_over(nodes, nodes->may, allowed.segment, spare);
 	for (size_t i = 0; i < n_all(nodes) && spare; i++)
 		nodes->may[i] &= !nodes->kept[i];
-	if (allowed.segment)
-		leave_over(nodes, allowed.segment);
 	bound_narrow(nodes->bounds, bound, nodes->may, nodes->count);
 	rc = bound_find(nodes->bounds, bound, nodes->may, NULL, n, nodes->found,
 	                err);
@@ -166,7 +173,7 @@ void nodes_then_add(struct campaign_nodes *nodes, const struct job_bound *bound,
 }
 
 int nodes_keep(struct campaign_nodes *nodes, const struct job_bound *bound, int n,
-               struct cpl_error *err)
+               int segment, struct cpl_error *err)
 {
 	const int *unit = nodes->bounds->units.unit;
 	int rc;
@@ -174,6 +181,8 @@ int nodes_keep(struct campaign_nodes *nodes, const struct job_bound *bound, int 
 	/* What is not free now comes first. */
 	for (size_t i = 0; i < n_all(nodes); i++)
 		nodes->may[i] = !nodes->free[i];
+	if (segment)
+		leave_over(nodes, nodes->then, segment, false);
 	bound_narrow(nodes->bounds, bound, nodes->then, nodes->count);
 	rc = bound_find(nodes->bounds, bound, nodes->then, nodes->may, n,
 	                nodes->found, err);

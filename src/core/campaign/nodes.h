@@ -49,12 +49,13 @@ int nodes_have(struct campaign_nodes *nodes, const struct job_bound *bound, int 
 
 /* These find out whether there would be n nodes for a job, if others ended: begin,
  * add each of these, end. If there are they are kept, the fewest possible of those
- * that are free now. The last returns as nodes_have. */
+ * that are free now. The last takes a segment as in struct nodes_allowed, and returns
+ * as nodes_have. */
 void nodes_then(struct campaign_nodes *nodes);
 void nodes_then_add(struct campaign_nodes *nodes, const struct job_bound *bound,
                     const int *node, int n);
 int nodes_keep(struct campaign_nodes *nodes, const struct job_bound *bound, int n,
-               struct cpl_error *err);
+               int segment, struct cpl_error *err);
 
 /* This is the part of the free nodes that are on leaf switches where others are not
  * free; 0 if none is free. O(leaves). */

@@ -25,8 +25,7 @@ static int list_gone(const struct cpl_decide_request *req, int *gone)
 
 	if (!f || !req->comm || f->ranks != req->comm->ranks ||
 	    f->n_nodes != place->n_nodes_wanted || req->wish.policy->place ||
-	    !req->wish.mapper || req->order != CPL_ORDER_REACHES ||
-	    req->wish.keep.name)
+	    !req->wish.mapper || req->order != CPL_ORDER_REACHES)
 		return -1;
 	for (int h = 0; h < f->n_nodes; h++) {
 		if (place->free[f->node[h]])
@@ -38,18 +37,37 @@ static int list_gone(const struct cpl_decide_request *req, int *gone)
 	return n < f->n_nodes ? n : -1;
 }
 
-/* A repair, and room for the units of the bounds. */
+/* A repair, room for the units of the bounds, and where units are to be kept whole how
+ * many of them the fresh plan breaks. */
 struct repair_room {
 	const struct cpl_decide_request *req;
 	int *count;
+	struct cpl_whole_units units;
+	int most_broken;
 };
+
+static bool is_bound(const struct repair_room *r, const int *node)
+{
+	const struct cpl_bounds *bounds = r->req->place.bounds;
+
+	return !bounds || cpl_bounds_hold(bounds, node, r->req->former->n_nodes,
+	                                  r->count);
+}
+
+/* A node that is still to be replaced breaks nothing: its unit is not wholly free. */
+static int broken_by(struct repair_room *r, const int *node)
+{
+	return r->req->wish.keep.name
+	               ? cpl_whole_units_broken(&r->units, node,
+	                                        r->req->former->n_nodes)
+	               : 0;
+}
 
 static bool may_have(void *arg, const int *node)
 {
-	const struct repair_room *r = arg;
+	struct repair_room *r = arg;
 
-	return cpl_bounds_hold(r->req->place.bounds, node,
-	                       r->req->former->n_nodes, r->count);
+	return is_bound(r, node) && broken_by(r, node) <= r->most_broken;
 }
 
 /* Is it more work than the whole decision may take? */
@@ -100,12 +118,14 @@ static double worse_by(const struct cpl_decide_request *req,
 }
 
 /* Does it keep what the fresh plan does of what is wished and required? */
-static bool keeps(const struct cpl_decide_request *req,
-                  const struct cpl_decision *out, const int *node)
+static bool keeps(struct repair_room *r, const struct cpl_decision *out,
+                  const int *node)
 {
+	const struct cpl_decide_request *req = r->req;
 	const struct cpl_bounds *b = req->place.bounds;
 
 	return cpl_placement_missing(&req->place, node) < 0 &&
+	       broken_by(r, node) <= r->most_broken &&
 	       (!b || cpl_bounds_granted(b, node, out->n_nodes) ||
 	        !cpl_bounds_granted(b, out->node, out->n_nodes));
 }
@@ -124,6 +144,11 @@ static int keep_layout(const struct cpl_decide_request *req,
 	memcpy(rank_host, f->rank_host, bytes);
 	free(out->rank_host);
 	out->rank_host = rank_host;
+	/* It was what keeping units whole costs the fresh plan. */
+	if (req->wish.keep.name)
+		out->price = (1 + out->price) * (1 + out->repaired.worse) - 1;
+	if (out->price < 0)
+		out->price = 0;
 	memcpy(out->node, node, (size_t)f->n_nodes * sizeof(int));
 	out->mapped = true;
 	out->chosen = out->best = out->n_candidates;
@@ -160,7 +185,7 @@ static int replace(const struct cpl_replacing *how, struct repair_room *r,
                    const int *gone, int n, int *node,
                    struct cpl_figures *figures, struct cpl_error *err)
 {
-	if (how->may_have && !may_have(r, node))
+	if (!is_bound(r, node))
 		return 1;
 	/* Where nothing is free within the bounds there is nothing to keep. */
 	if (!cpl_replace_hosts(how, gone, n, node, figures, err))
@@ -184,7 +209,9 @@ int cpl_repair(const struct cpl_decide_request *req, struct cpl_decision *out,
 	                                  .n_hosts = n < 0 ? 0 : f->n_nodes,
 	                                  .rank_host = n < 0 ? NULL : f->rank_host,
 	                                  .free = req->place.free,
-	                                  .may_have = bounds ? may_have : NULL,
+	                                  .may_have = bounds || req->wish.keep.name
+	                                                      ? may_have
+	                                                      : NULL,
 	                                  .arg = &r};
 	struct cpl_candidate c = {.policy = &cpl_placement_repair,
 	                          .seed = req->place.seed,
@@ -195,15 +222,24 @@ int cpl_repair(const struct cpl_decide_request *req, struct cpl_decision *out,
 	if (n < 0 || out->cut_short || !out->candidate[out->chosen].evaluated ||
 	    is_too_much(req, n))
 		return 0;
+	r.most_broken = out->candidate[out->chosen].broken;
+	if (req->wish.keep.name &&
+	    cpl_whole_units_open(&r.units, req->place.net, req->place.free,
+	                         &req->wish.keep, err))
+		return -1;
 	r.count = malloc(((size_t)f->n_nodes + (size_t)(bounds ? bounds->n_units : 0)) *
 	                 sizeof(int));
-	if (!r.count)
+	if (!r.count) {
+		cpl_whole_units_close(&r.units);
 		return cpl_fail_memory(err);
+	}
 	node = r.count + (bounds ? bounds->n_units : 0);
 	memcpy(node, f->node, (size_t)f->n_nodes * sizeof(*node));
 	rc = replace(&how, &r, gone, n, node, &c.mapped, err);
-	if (!rc && keeps(req, out, node))
+	c.broken = rc ? 0 : broken_by(&r, node);
+	if (!rc && keeps(&r, out, node))
 		rc = judge(req, out, &how, node, &c, err);
 	free(r.count);
+	cpl_whole_units_close(&r.units);
 	return rc < 0 ? -1 : 0;
 }

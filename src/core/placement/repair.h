@@ -26,9 +26,10 @@ struct cpl_former {
  * the decision as it is where it is worse by more than CPL_REPAIR_WORSE, by what the
  * decision went by: the objective, also of candidates as a whole, and the routing that
  * the network states where the fresh plan was judged by that. What replaces a node keeps
- * the job within its bounds. It is not judged where a policy other than a search is
+ * the job within its bounds, and breaks no more of the units that are to be kept whole
+ * than the fresh plan. It is not judged where a policy other than a search is
  * asked for, where the run before or no free node is within the bounds, where it lacks
- * required nodes or a wish that the fresh plan has, where there are units to keep whole,
+ * required nodes or a wish that the fresh plan has, or breaks more such units,
  * where rank orders do not surely arrive, where more nodes than CPL_REPAIR_GONE or all
  * are gone, and where the decision was cut short or that is more work than it may
  * take. 0, or -1 with err (memory). Cost as

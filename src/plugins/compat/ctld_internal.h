@@ -106,6 +106,10 @@ int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out);
 struct cplslurm_usage {
 	uint32_t *cpus;
 	uint64_t *memory; /* MiB */
+	/* So many of its running jobs let no other job have nodes of its block or
+	 * leaf switch, in the topology of that index (before 25.05: 0). */
+	uint16_t *keepers;
+	int *topology;
 };
 /* Return NULL where memory is out. O(1), after forget O(nodes + jobs + cores of
  * running jobs). */

@@ -161,27 +161,78 @@ static uint64_t rank_of(const job_record_t *job_ptr,
 }
 
 #if CPLSLURM_SERIES >= 2405
-/* A job that gets whole blocks, or leaf switches, gets none where another runs. The
- * test's bitmap is room for nodes. */
-static void leave_out_shared(struct cplslurm_test *test,
-                             const struct cplslurm_usage *usage, uint32_t *cpus)
+/* Does the cluster's topology give jobs whole blocks or leaf switches at all? */
+static bool has_whole_units(void)
 {
-	if (!IS_JOB_WHOLE_TOPO(test->job))
-		return;
-	bit_clear_all(test->bitmap);
-	for (int i = 0; i < test->before.n; i++)
-		if (usage->cpus[i])
-			bit_set(test->bitmap, i);
+	int has = 0;
+
+	return !topology_g_get(TOPO_DATA_EXCLUSIVE_TOPO,
+#if CPLSLURM_SERIES >= 2505
+	                       NULL,
+#endif
+	                       &has) && has;
+}
+
+/* Leave out the blocks, or leaf switches, of the nodes in the test's bitmap. */
+static void leave_out(const struct cplslurm_test *test, int topology,
+                      uint32_t *cpus)
+{
 #if CPLSLURM_SERIES < 2505
 	topology_g_whole_topo(test->bitmap);
 #else
-	if (topology_g_whole_topo_enabled(test->job->part_ptr->topology_idx))
-		topology_g_whole_topo(test->bitmap,
-		                      test->job->part_ptr->topology_idx);
+	topology_g_whole_topo(test->bitmap, topology);
 #endif
-	for (int i = 0; i < test->before.n; i++) {
+	for (int i = 0; i < test->before.n; i++)
 		if (bit_test(test->bitmap, i))
 			cpus[i] = 0;
+}
+
+/* Leave out where other jobs keep whole units of one topology to themselves; return
+ * the next one, -1 for none. */
+static int leave_out_kept(const struct cplslurm_test *test,
+                          const struct cplslurm_usage *usage, int topology,
+                          uint32_t *cpus)
+{
+	int next = -1;
+
+	bit_clear_all(test->bitmap);
+	for (int i = 0; i < test->before.n; i++) {
+		int t = usage->topology[i];
+
+		if (!usage->keepers[i])
+			continue;
+		if (t == topology)
+			bit_set(test->bitmap, i);
+		else if (t > topology && (next < 0 || t < next))
+			next = t;
+	}
+	leave_out(test, topology, cpus);
+	return next;
+}
+
+/* A job that gets whole blocks, or leaf switches, gets none where another runs, and
+ * no job gets one that another has whole. The test's bitmap is room for nodes. */
+static void leave_out_shared(struct cplslurm_test *test,
+                             const struct cplslurm_usage *usage, uint32_t *cpus)
+{
+	int own = 0, topology = 0;
+
+	if (!has_whole_units())
+		return;
+#if CPLSLURM_SERIES >= 2505
+	own = test->job->part_ptr->topology_idx;
+	if (topology_g_whole_topo_enabled(own))
+#endif
+	if (IS_JOB_WHOLE_TOPO(test->job)) {
+		bit_clear_all(test->bitmap);
+		for (int i = 0; i < test->before.n; i++)
+			if (usage->cpus[i])
+				bit_set(test->bitmap, i);
+		leave_out(test, own, cpus);
+	}
+	while (topology >= 0)
+		topology = leave_out_kept(test, usage, topology, cpus);
+	for (int i = 0; i < test->before.n; i++) {
 		if (test->before.bit[i])
 			bit_set(test->bitmap, i);
 		else

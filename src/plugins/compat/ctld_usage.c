@@ -33,6 +33,8 @@ void cplslurm_usage_forget(void)
 	free(kept.held);
 	free(kept.now.cpus);
 	free(kept.now.memory);
+	free(kept.now.keepers);
+	free(kept.now.topology);
 	free(kept.job);
 	memset(&kept, 0, sizeof(kept));
 }
@@ -110,6 +112,25 @@ static bool turn_memory(uint64_t megabytes, int node, int by)
 	return true;
 }
 
+/* The same of a node whose block the job keeps from others, which takes both ways of
+ * asking for it. A suspended one keeps nothing. */
+static bool turn_keeper(const job_record_t *job, int node, int by)
+{
+#if CPLSLURM_SERIES >= 2405
+	uint16_t *keepers = &kept.now.keepers[node];
+
+	if (!job->details || !job->part_ptr || !IS_JOB_WHOLE_TOPO(job))
+		return true;
+	if (by < 0 ? !*keepers : *keepers == UINT16_MAX)
+		return false;
+	*keepers = (uint16_t)(*keepers + by);
+#if CPLSLURM_SERIES >= 2505
+	kept.now.topology[node] = job->part_ptr->topology_idx;
+#endif
+#endif
+	return true;
+}
+
 /* Count one job more or less. Return false where what is kept is not right. */
 static bool turn(const job_record_t *job, bool cores, int by)
 {
@@ -126,7 +147,8 @@ static bool turn(const job_record_t *job, bool cores, int by)
 		if (!node_record_table_ptr[i] ||
 		    (got->memory_allocated &&
 		     !turn_memory(got->memory_allocated[at], i, by)) ||
-		    (cores && !turn_cores(got, i, &part, by)))
+		    (cores && (!turn_cores(got, i, &part, by) ||
+		               !turn_keeper(job, i, by))))
 			return false;
 		at++;
 	}
@@ -208,7 +230,10 @@ static int number_cores(void)
 	kept.first = calloc(n, sizeof(*kept.first));
 	kept.now.cpus = calloc(n, sizeof(*kept.now.cpus));
 	kept.now.memory = calloc(n, sizeof(*kept.now.memory));
-	if (!kept.first || !kept.now.cpus || !kept.now.memory)
+	kept.now.keepers = calloc(n, sizeof(*kept.now.keepers));
+	kept.now.topology = calloc(n, sizeof(*kept.now.topology));
+	if (!kept.first || !kept.now.cpus || !kept.now.memory ||
+	    !kept.now.keepers || !kept.now.topology)
 		return -1;
 	for (int i = 0; i < kept.n_nodes; i++) {
 		const node_record_t *node = node_record_table_ptr[i];

@@ -134,9 +134,11 @@ static const struct known_key keys[] = {
         {"use_distributed_optimizer", SET_ZERO, WORDS, ANY,
          "true=1 =1 false=0"},
         {"optim.name", SET_ZERO, WORDS, NEMO,
-         "distributed_fused_adam=1 fused_adam=0 adam=0 adamw=0"},
+         "distributed_fused_adam=1 mcore_distributed_optim=1 fused_adam=0 "
+         "adam=0 adamw=0"},
         {"model.optim.name", SET_ZERO, WORDS, NEMO,
-         "distributed_fused_adam=1 fused_adam=0 adam=0 adamw=0"},
+         "distributed_fused_adam=1 mcore_distributed_optim=1 fused_adam=0 "
+         "adam=0 adamw=0"},
         {"use_torch_fsdp2", SET_ZERO, WORDS, MEGATRON, "true=3 =3 false=0"},
         {"data_parallel_sharding_strategy", SET_ZERO, WORDS, MEGATRON,
          "no_shard=0 optim=1 optim_grads=2 optim_grads_params=3"},
@@ -269,7 +271,8 @@ static bool changes_communication(const char *key)
 	        "nccl", "communicator", "deterministic", "tokenizer",
 	        "chunk_size", "untested", "cpu_optimizer", "expert_bias",
 	        "bias_update", "pre_softmax", "drop_policy", "autograd",
-	        "scaling_factor"};
+	        "scaling_factor", "megatron_fsdp", "custom_fsdp", "fp8_hybrid",
+	        "zero_centered"};
 	static const char *const changes[] = {
 	        "parallel",  "shard",    "expert",   "moe",      "zero",
 	        "fsdp",      "reduce",   "gather",   "scatter",  "pipeline",
@@ -278,7 +281,7 @@ static bool changes_communication(const char *key)
 	        "diloco",    "all2all",  "alltoall", "a2a",      "dispatcher",
 	        "quantized", "fp8_param", "vision",  "replicat", "sliding",
 	        "mamba",     "hybrid",   "cross_attention", "cpu_offload",
-	        "use_tp_pp", "sparse_grad"};
+	        "use_tp_pp", "sparse_grad", "autotp", "stages"};
 	const char *last = strrchr(key, '.');
 
 	key = last ? last + 1 : key;
@@ -289,6 +292,15 @@ static bool changes_communication(const char *key)
 		if (strstr(key, changes[i]))
 			return true;
 	return false;
+}
+
+/* Optimisers that send a bit for each gradient, at least after a while. */
+static bool packs_gradients(const struct flag *flag)
+{
+	return !strcmp(flag->key, "optimizer.type") &&
+	       (!strcasecmp(flag->value, "OneBitAdam") ||
+	        !strcasecmp(flag->value, "OneBitLamb") ||
+	        !strcasecmp(flag->value, "ZeroOneAdam"));
 }
 
 static int note(json_t *list, const struct flag *flag, struct cpl_error *err)
@@ -393,13 +405,17 @@ int flags_take(struct flag_settings *s, const struct flag *flag,
 		               : note(s->not_understood, flag, err);
 	}
 	if (!k) {
-		if (changes_communication(flag->key) && !is_neutral(flag))
+		if (packs_gradients(flag) ||
+		    (changes_communication(flag->key) && !is_neutral(flag)))
 			return note(s->not_understood, flag, err);
 		s->harmless++;
 		return 0;
 	}
-	/* It refers to another key, which says it. */
-	if (!strncmp(flag->value, "${", 2) && !strchr(flag->value, ':')) {
+	/* It refers to another key, which says it, or is NeMo's default. */
+	if (!strncmp(flag->value, "${", 2) &&
+	    (!strchr(flag->value, ':') ||
+	     (k->setting == SET_FEED_FORWARD &&
+	      !strcmp(flag->value, "${multiply:4, ${.hidden_size}}")))) {
 		s->harmless++;
 		return 0;
 	}

@@ -142,8 +142,11 @@ static int take_entry(struct cpl_lines *in, struct yaml_keys *k, int indent,
 	}
 	if (*value == '"' || *value == '\'')
 		value++, n--;
-	return flags_push(out, k->text, k->end[k->depth - 1], value, n,
-	                  in->err);
+	if (flags_push(out, k->text, k->end[k->depth - 1], value, n, in->err))
+		return -1;
+	/* What is deeper goes on with it; no number that is looked for does. */
+	pass_text(in, indent);
+	return 0;
 }
 
 int flags_read_yaml(struct cpl_lines *in, struct flag_list *out)

@@ -7,7 +7,8 @@
  *	CommType.all_reduce,CommGroup.tp_group,8,20971520,forward.MegatronEmbedding,...
  *
  * The first line, which may be missing, says which ranks do what follows; without it
- * there are as many as the groups make, or as the caller says. Columns are found by
+ * there are as many as the groups make, or as the caller says. Files of a pipeline may
+ * have one for each stage, "[ pp_stage0: [rank0, rank1, ...] ]". Columns are found by
  * their names; comm_type, comm_group and msg_size are needed (log_analyzer/log.py,
  * LogItem; utils/utils.py, CommType and CommGroup).
  *
@@ -72,7 +73,8 @@ struct reading {
 	int n_columns;       /* 0: before the header */
 	int low, high;       /* ranks of the rows */
 	struct aicb_field field[MAX_COLUMNS];
-	bool open; /* a step has begun */
+	bool open;     /* a step has begun */
+	int64_t steps; /* of these ranks; all do as many */
 };
 
 static struct aicb_field trim(struct aicb_field f)
@@ -186,29 +188,64 @@ static int take_header(struct reading *r)
 	return 0;
 }
 
-/* "[rank0 ~ rank127]" */
+/* This takes one word of the line. */
+static bool take_word(struct cpl_lines *in, const char *word)
+{
+	return !cpl_lines_end(in) && cpl_lines_take(in, word);
+}
+
+static bool take_rank(struct cpl_lines *in, int *out)
+{
+	return take_word(in, "rank") && !cpl_lines_end(in) &&
+	       cpl_lines_number(in, out);
+}
+
+/* "rank0 ~ rank127", or "rank0, rank1, rank2" in a row */
+static bool take_range(struct cpl_lines *in, int *low, int *high)
+{
+	bool right = take_rank(in, low);
+	int next;
+
+	*high = *low;
+	if (right && take_word(in, "~"))
+		return take_rank(in, high) && *high >= *low;
+	for (; right && take_word(in, ","); *high = next)
+		right = take_rank(in, &next) && next - 1 == *high;
+	return right;
+}
+
+static void end_step(struct reading *r)
+{
+	r->steps += r->open;
+	r->open = false;
+	if (r->a->steps < r->steps)
+		r->a->steps = r->steps;
+}
+
+/* "[rank0 ~ rank127]", or of a pipeline's stages each "[ pp_stage0: [rank0, rank1] ]",
+ * behind which that stage's steps begin anew. */
 static int take_ranks(struct reading *r)
 {
 	const int most = CPL_SIGNATURE_MAX_RANKS;
 	struct cpl_lines *in = r->in;
+	const char *colon = memchr(in->p, ':', (size_t)(in->line_end - in->p));
 	int low = -1, high = -1;
-	bool right;
+	bool right = take_word(in, "[");
 
-	right = cpl_lines_take(in, "[") && !cpl_lines_end(in) &&
-	        cpl_lines_take(in, "rank") && !cpl_lines_end(in) &&
-	        cpl_lines_number(in, &low) && !cpl_lines_end(in);
-	if (right && cpl_lines_take(in, "~"))
-		right = !cpl_lines_end(in) && cpl_lines_take(in, "rank") &&
-		        !cpl_lines_end(in) && cpl_lines_number(in, &high);
-	else
-		high = low;
-	if (!right || cpl_lines_end(in) || !cpl_lines_take(in, "]") ||
-	    !cpl_lines_end(in) || high < low)
+	if (colon) {
+		in->p = colon + 1;
+		right = right && take_word(in, "[");
+	}
+	right = right && take_range(in, &low, &high) && take_word(in, "]") &&
+	        (!colon || take_word(in, "]")) && cpl_lines_end(in);
+	if (!right)
 		return cpl_lines_fail(in, "is no line such as "
 		                          "[rank0 ~ rank127]");
 	if (high >= most)
 		return cpl_lines_fail(in, "rank %d: at most %d ranks", high,
 		                      most);
+	end_step(r);
+	r->steps = 0;
 	r->low = low;
 	r->high = high;
 	r->a->ranks = high >= r->a->ranks ? high + 1 : r->a->ranks;
@@ -318,12 +355,6 @@ static int take_amounts(struct reading *r, struct aicb_row *row)
 	if (row->operation == GRID_BROADCAST || row->operation == GRID_REDUCE)
 		row->root = (int)root;
 	return 0;
-}
-
-static void end_step(struct reading *r)
-{
-	r->a->steps += r->open;
-	r->open = false;
 }
 
 static int take_row(struct reading *r)

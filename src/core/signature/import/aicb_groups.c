@@ -220,10 +220,14 @@ static int expand(struct aicb *a, const struct aicb_row *r,
 		if (n > MAX_MESSAGES - list->n)
 			rc = cpl_fail(err, "has more than %lld messages",
 			              (long long)MAX_MESSAGES);
-		for (int64_t i = 0; i < n && !rc; i++)
+		for (int64_t i = 0; i < n && !rc; i++) {
 			rc = entry_push(list, &room[i], err);
+			/* Not each rank of the stages has one to send to. */
+			*sent += is_send(r->operation) ? room[i].bytes : 0;
+		}
 	}
-	*sent += grid_sent(&call) * (double)members / size;
+	if (!is_send(r->operation))
+		*sent += grid_sent(&call) * (double)members / size;
 	free(room);
 	return rc;
 }
