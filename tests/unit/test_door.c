@@ -15,10 +15,23 @@
 #define HOSTS 64
 
 static char logged[4096];
+static pthread_mutex_t logging = PTHREAD_MUTEX_INITIALIZER;
 
 static void say(enum cpl_engine_log level, const char *text)
 {
+	pthread_mutex_lock(&logging);
 	strncat(logged, text, sizeof(logged) - strlen(logged) - 1);
+	pthread_mutex_unlock(&logging);
+}
+
+static bool has_logged(const char *text)
+{
+	bool has;
+
+	pthread_mutex_lock(&logging);
+	has = strstr(logged, text);
+	pthread_mutex_unlock(&logging);
+	return has;
 }
 
 /* What slurmctld was asked. */
@@ -219,6 +232,25 @@ static void test_after_a_late_answer(void **state)
 	assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
 	assert_string_equal(text, "late");
 	assert_int_equal(engine->late, 0);
+	cpl_engine_free(engine);
+}
+
+/* What is said between calls is heard without one, and so is an end. */
+static void test_says_without_a_call(void **state)
+{
+	struct cpl_engine *engine = begin("speaks");
+	char text[100];
+
+	engine->patience = 2000 * CPL_DOOR_MS;
+	assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
+	assert_false(has_logged("between calls"));
+	for (int i = 0; i < 1000 && !has_logged("between calls"); i++)
+		usleep(10000);
+	assert_true(has_logged("between calls"));
+	kill(engine->child, SIGKILL);
+	for (int i = 0; i < 1000 && !has_logged("is gone"); i++)
+		usleep(10000);
+	assert_true(has_logged("is gone"));
 	cpl_engine_free(engine);
 }
 
@@ -597,6 +629,7 @@ int main(void)
 	        cmocka_unit_test(test_hosts_are_checked),
 	        cmocka_unit_test(test_ranks_are_checked),
 	        cmocka_unit_test(test_after_a_late_answer),
+	        cmocka_unit_test(test_says_without_a_call),
 	        cmocka_unit_test(test_program_that_is_not_there),
 	        cmocka_unit_test(test_begun_again),
 	        cmocka_unit_test(test_commplaced_of_another_version),
