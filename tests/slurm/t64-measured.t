@@ -164,16 +164,13 @@ for how in hangs dribbles; do
 	[ $slowest -lt 900000 ]
 	ok $? "slurmctld answers meanwhile"
 	diag "squeue took at most $slowest us in 30 calls"
-	# slurmctld hears of it with its next question.
-	said() {
-		scancel "$job"
-		job=$(submit -N2 -n8 --exclusive --comm-profile=ring8)
-		wait_running "$job"
-		[ "$(lines)" -gt 0 ]
-	}
+	# Nobody asks meanwhile.
+	said() { [ "$(lines)" -gt 0 ]; }
 	runs "and says why nothing was read" wait_for 40 said
 	sleep 2
-	said
+	scancel "$job"
+	job=$(submit -N2 -n8 --exclusive --comm-profile=ring8)
+	wait_running "$job"
 	is "$(lines)" 1 "once, however often it is asked"
 	like "$(grep "MeasuredLinks: http://127.0.0.1:$PORT/" "$CLUSTER/log/slurmctld.log")" \
 		"timed out; nothing of it counts" "by its reason"
@@ -183,5 +180,19 @@ for how in hangs dribbles; do
 	wait $server 2>/dev/null
 	rm "$CLUSTER/port"
 done
+
+# A file that nobody writes any more, and then does again, while no job comes.
+old() { [ "$(has "$failed")" -gt "$had" ]; }
+renewed() { [ "$(has "$again")" -gt "$had_again" ]; }
+sample "0,1,5e8"
+site "MeasuredLinks=$links MeasuredMaxAge=5"
+has() { grep -c "$1" "$CLUSTER/log/slurmctld.log"; }
+failed="MeasuredLinks: $links:.*; nothing of it counts" again="MeasuredLinks: 1 links are read again"
+had=$(has "$failed")
+runs "that a file grew old is said without a job" wait_for 40 old
+had_again=$(has "$again")
+sample "0,1,5e8"
+runs "and that it is written again" wait_for 20 renewed
+is "$(has "$failed")" $((had + 1)) "each once"
 cluster_check
 done_testing

@@ -227,7 +227,7 @@ static void test_each_source(void **state)
 	assert_int_equal(count("1 links are read again"), 1);
 }
 
-/* One that was fresh grows old. */
+/* One that was fresh grows old: of a source that fails that is said already. */
 static void test_grows_old(void **state)
 {
 	(void)state;
@@ -236,10 +236,61 @@ static void test_grows_old(void **state)
 	load(source("links.csv", ""));
 	assert_non_null(decide(1)->measured);
 	engine->ledger.rest.sample->links.time -= 1000;
+	engine->clerk.measure_newest -= 1000;
 	unlink(in_dir("links.csv"));
 	assert_null(decide(2)->measured);
 	assert_null(engine->ledger.rest.load);
-	assert_non_null(strstr(logged, "older than MeasuredMaxAge=300"));
+	assert_int_equal(count("MeasuredLinks: "), 1);
+}
+
+static void tick(void)
+{
+	engine_links_tick(&engine->clerk);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+}
+
+/* A reader hangs: that is said once, and once that it reads again, without any job. */
+static void test_hangs(void **state)
+{
+	(void)state;
+	all_free();
+	measure("%.0f,0,1,2\n", 1);
+	load(source("links.csv", ""));
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	pthread_mutex_lock(&engine->clerk.lock);
+	assert_false(engine->clerk.measure_busy);
+	engine->clerk.measure_busy = true;
+	engine->clerk.measure_newest -= 1000;
+	pthread_mutex_unlock(&engine->clerk.lock);
+	tick();
+	tick();
+	assert_int_equal(count("links.csv: the newest sample is older than "
+	                       "MeasuredMaxAge=300 s; nothing of it counts"),
+	                 1);
+	pthread_mutex_lock(&engine->clerk.lock);
+	engine->clerk.measure_busy = false;
+	engine->clerk.measure_next = 0;
+	pthread_mutex_unlock(&engine->clerk.lock);
+	tick();
+	tick();
+	assert_int_equal(count("1 links are read again"), 1);
+	assert_int_equal(count("MeasuredLinks: "), 2);
+}
+
+/* One that is left in part, and then as a whole: both are said. */
+static void test_from_part_to_whole(void **state)
+{
+	(void)state;
+	all_free();
+	measure("%1$.0f,0,1,2\n%1$.0f,1,0,2\n%1$.0f,0,77,2\n", 1);
+	load(source("links.csv", ""));
+	decide(1);
+	decide(2);
+	assert_int_equal(count("1 of 3 rows are left out"), 1);
+	unlink(in_dir("links.csv"));
+	decide(3);
+	decide(4);
+	assert_int_equal(count("; nothing of it counts"), 1);
 }
 
 static void program(const char *body)
@@ -351,7 +402,8 @@ int main(void)
 	        IN_ENGINE(test_own),       IN_ENGINE(test_refused),
 	        IN_ENGINE(test_grows_old), IN_ENGINE(test_programs),
 	        IN_ENGINE(test_prometheus), IN_ENGINE(test_servers),
-	        IN_ENGINE(test_each_source),
+	        IN_ENGINE(test_each_source), IN_ENGINE(test_hangs),
+	        IN_ENGINE(test_from_part_to_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 #include "measured/measured.h"
 
 #define FORMAT "commplace-sample"
+/* No link carries more in a second, and no sum of such is infinite. */
+#define MOST_BYTES 1e18
 
 int cpl_sample_add(struct cpl_sample *sample, const struct cpl_job_load *load)
 {
@@ -46,6 +48,7 @@ static int take_row(struct cpl_sample *out, const json_t *array, int64_t links,
 		return cpl_fail(err, "is not [JOB, LINK, BYTES]");
 	*row = (struct cpl_sample_row){job, link, json_number_value(bytes)};
 	if (link < 0 || link >= links || row->bytes < 0 ||
+	    row->bytes > MOST_BYTES ||
 	    (out->n > 1 && row[-1].job == job && row[-1].link >= link))
 		return cpl_fail(err, "is none of this network's links, in "
 		                     "their order, with bytes");
