@@ -127,24 +127,38 @@ static int put_rows(const json_t *root, struct cpl_scene *scene,
 	return rc;
 }
 
+int cpl_sample_load(const char *path, struct cpl_scene *scene,
+                    struct cpl_error *err)
+{
+	json_t *root = cpl_json_load(path, err);
+	int rc = root ? put_rows(root, scene, err) : -1;
+
+	if (root && rc)
+		cpl_fail_prefix(err, "%s: ", path);
+	json_decref(root);
+	return rc;
+}
+
+char *cpl_sample_path(const char *state_dir, int64_t id, struct cpl_error *err)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), CPL_SAMPLES "/%" PRId64 ".json", id);
+	return cpl_path_join(state_dir, name, err);
+}
+
 int cpl_sample_put(const char *state_dir, int64_t id, struct cpl_scene *scene,
                    struct cpl_error *err)
 {
-	char name[48], *path;
-	json_t *root;
+	char *path = cpl_sample_path(state_dir, id, err);
 	int rc = -1;
 
-	snprintf(name, sizeof(name), CPL_SAMPLES "/%" PRId64 ".json", id);
-	path = cpl_path_join(state_dir, name, err);
-	if (!path)
-		return -1;
-	root = cpl_json_load(path, err);
-	if (!root)
-		cpl_fail_prefix(err, "what links were measured to carry is "
-		                     "not kept, or not any more (KeepSamples): ");
-	else if ((rc = put_rows(root, scene, err)))
-		cpl_fail_prefix(err, "%s: ", path);
-	json_decref(root);
+	if (path && !cpl_file_exists(path))
+		cpl_fail(err, "what links were measured to carry is not kept, "
+		              "or not any more (KeepSamples): %s",
+		         path);
+	else if (path)
+		rc = cpl_sample_load(path, scene, err);
 	free(path);
 	return rc;
 }
