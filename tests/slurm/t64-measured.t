@@ -77,7 +77,7 @@ like "$(commplace explain "$job")" "placed by +its volume: 2.* GB/s of each node
 like "$(commplace replay "$CLUSTER/decisions/running/$job.json" 2>&1 | tail -n 1)" \
 	"^1 equal, 0 different, 0 not" "it is made again from its record"
 again=$(cd "$CLUSTER" && commplace explain "$job" --state state.json --json | jq -r .replay)
-like "$again" "--volume .* --running state.json .*--sample " \
+like "$again" "place --network .* --nodes 2 --volume " \
 	"explain has the command that looks at why"
 is "$(cd "$CLUSTER" && eval "$again --json" | jq -r '.hosts | sort | join(" ")')" \
 	"$(job_hosts "$job" | tr ' ' '\n' | sort | paste -sd' ')" "which chooses its nodes"
