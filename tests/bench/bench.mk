@@ -268,6 +268,8 @@ EXTRA_PROGRAMS += tests/bench/bench_benefit
 tests_bench_bench_benefit_SOURCES = tests/bench/bench_benefit.c
 tests_bench_bench_benefit_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_benefit
+# tests/bench/bench-learn [FIRST-SEED]: the same page
+EXTRA_DIST += tests/bench/bench-learn
 
 # tests/bench/bench-segments [JOBS [SEED [POLICIES]]]: the same page
 EXTRA_DIST += tests/bench/bench-segments tests/bench/segments-bound
