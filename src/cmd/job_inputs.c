@@ -66,6 +66,9 @@ out:
 static int load_signature(struct job_inputs *in, const struct job_options *o,
                           struct cpl_error *err)
 {
+	if (o->volume > 0 && o->nodes > in->net->n_nodes)
+		return cpl_fail(err, "--volume: the network has but %d nodes",
+		                in->net->n_nodes);
 	if (o->volume > 0)
 		in->sig = cpl_signature_of_volume((int)o->nodes, o->volume,
 		                                  err);
