@@ -10,6 +10,7 @@
 
 #include "unit.h"
 
+#include "base/socket.h"
 #include "door/client.h"
 
 #define HOSTS 64
@@ -488,6 +489,15 @@ static void test_first_call_waits_as_the_file_says(void **state)
 	unlink(path);
 }
 
+static bool listens(const char *path)
+{
+	int fd = cpl_socket_connect(path, 0, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* A service: one slurmctld after the other, and back when it is. */
 static void test_service(void **state)
 {
@@ -517,7 +527,8 @@ static void test_service(void **state)
 				      "--socket", at, NULL);
 				_exit(127);
 			}
-			for (int k = 0; k < 500 && access(at, F_OK); k++)
+			/* It is there before it listens. */
+			for (int k = 0; k < 500 && !listens(at); k++)
 				usleep(10000);
 			engine->retry = 0;
 		}
