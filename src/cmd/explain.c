@@ -14,6 +14,7 @@
 #include "options.h"
 #include "placement/placement.h"
 #include "site/record.h"
+#include "site/sample.h"
 #include "site/state.h"
 #include "site_files.h"
 
@@ -159,7 +160,8 @@ static const char *order_of(const struct cpl_record *r)
 	for (int i = 0; i < r->n_candidates; i++)
 		if (r->candidate[i].mapped)
 			return r->mapping;
-	return r->profile && cpl_placement_is_search(r->policy_asked)
+	return (r->profile || r->volume_profile > 0) &&
+	                       cpl_placement_is_search(r->policy_asked)
 	               ? cpl_mapper_linear.name
 	               : NULL;
 }
@@ -191,29 +193,35 @@ static char *profile_of(const struct cpl_record *r,
  * (names are then not turned into paths). state is the file for --running.
  */
 static char *replay_of(const struct cpl_record *r,
-                       const struct cpl_config *config, const char *state)
+                       const struct cpl_config *config, const char *state_dir,
+                       const char *state)
 {
-	char *text = NULL, *signature = NULL;
+	char *text = NULL, *signature = NULL, *sample = NULL;
 	size_t size;
 	FILE *to;
 	int bad;
 
-	/* A profile that was rescaled is in no file, nor is what was measured,
-	 * for that command.
-	 */
-	if (r->measured || r->volume_profile > 0 || !r->network_file || !*r->network_file || !r->policy_asked ||
-	    !r->n_candidates || r->recorded_ranks)
+	/* A profile that was rescaled is in no file, nor is a sample that was
+	 * not kept. */
+	if ((r->measured && !r->sample) || !r->network_file ||
+	    !*r->network_file || !r->policy_asked || !r->n_candidates ||
+	    r->recorded_ranks)
 		return NULL;
 	to = open_memstream(&text, &size);
 	if (!to)
 		return NULL;
-	if (r->profile)
+	if (r->volume_profile <= 0 && r->profile)
 		signature = profile_of(r, config);
+	if (r->sample)
+		sample = cpl_sample_path(state_dir, r->sample, NULL);
 	fprintf(to, "commplace place");
 	bad = add_option(to, "--network", r->network_file);
 	bad |= add_option(to, "--signature", signature);
-	fprintf(to, " --nodes %d --ranks-per-node %d", r->nodes_wanted,
-	        r->ranks_per_node);
+	fprintf(to, " --nodes %d", r->nodes_wanted);
+	if (r->volume_profile > 0)
+		fprintf(to, " --volume %.17g", r->volume_profile);
+	else
+		fprintf(to, " --ranks-per-node %d", r->ranks_per_node);
 	bad |= add_option(to, "--policy", r->policy_asked);
 	bad |= add_option(to, "--rank-mapping", order_of(r));
 	if (cpl_record_order(r) != CPL_ORDER_REACHES)
@@ -240,7 +248,10 @@ static char *replay_of(const struct cpl_record *r,
 	if (r->n_background)
 		bad |= add_option(to, "--running",
 		                  state ? state : EXPLAIN_STATE);
+	bad |= add_option(to, "--sample", sample);
+	bad |= r->sample && !sample;
 	free(signature);
+	free(sample);
 	if (fclose(to) || bad) {
 		free(text);
 		return NULL;
@@ -332,7 +343,7 @@ static int run_explain(const struct cmd *self, int argc, char **argv)
 		if (rc != CMD_OK)
 			goto out;
 	}
-	replay = replay_of(record, config, o.state_out);
+	replay = replay_of(record, config, state_dir, o.state_out);
 	struct explained e = {record,      ended,     replay,
 	                      o.state_out, state_dir, config};
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/sample.h"
 #include "site/state.h"
+#include "site/store.h"
 #include "site_files.h"
 
 unsigned char *cmd_usable_nodes(const struct cpl_network *net,
@@ -64,7 +66,14 @@ out:
 static int load_signature(struct job_inputs *in, const struct job_options *o,
                           struct cpl_error *err)
 {
-	in->sig = cmd_load_signature(o->signature, o->profile_dir, err);
+	if (o->volume > 0 && o->nodes > in->net->n_nodes)
+		return cpl_fail(err, "--volume: the network has but %d nodes",
+		                in->net->n_nodes);
+	if (o->volume > 0)
+		in->sig = cpl_signature_of_volume((int)o->nodes, o->volume,
+		                                  err);
+	else
+		in->sig = cmd_load_signature(o->signature, o->profile_dir, err);
 	if (!in->sig)
 		return -1;
 	in->run = cpl_run_times(in->sig->phase, in->sig->n_phases);
@@ -106,7 +115,7 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 		return cpl_fail_prefix(
 		        err, "%s: ", o->routing ? "--routing" : o->network);
 	in->stated = cpl_routing_find(in->net, o->routing, err);
-	if (o->signature && load_signature(in, o, err))
+	if ((o->signature || o->volume > 0) && load_signature(in, o, err))
 		return -1;
 	in->free = cmd_usable_nodes(in->net, err);
 	if (!in->free)
@@ -120,6 +129,7 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 	if (in->n_running > 0 && !(in->run.seconds > 0))
 		in->scene.load = &in->load;
 	return in->n_running < 0 ||
+	                       (o->sample && cpl_sample_load(o->sample, &in->scene, err)) ||
 	                       (o->measured &&
 	                        load_measured(in, o->measured, err))
 	               ? -1

@@ -15,7 +15,10 @@
 struct job_options {
 	const char *network, *signature, *profile_dir;
 	const char *routing, *objective, *running;
-	const char *measured; /* only of `place` */
+	/* Only of `place`: */
+	const char *measured, *sample;
+	double volume; /* bytes/s of each of so many nodes; 0: it has another */
+	int64_t nodes;
 };
 
 /* The same as entries of a table of struct cmd_option. */

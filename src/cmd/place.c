@@ -21,7 +21,7 @@ struct options {
 	struct job_options job;
 	const char *policy, *free_hosts, *required, *node_file, *mapping,
 	        *stock, *keep_whole, *time_model, *reaches, *rules, *units;
-	int64_t nodes, ranks_per_node, ranks, seed; /* 0: not given */
+	int64_t ranks_per_node, ranks, seed; /* 0: not given */
 	int64_t own_weight, others_weight, keep_price;
 	enum cpl_order order; /* of reaches */
 	bool json;
@@ -50,7 +50,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	const struct cmd_option table[] = {
 	        JOB_OPTIONS(o->job),
 	        {"measured", .text = &o->job.measured},
-	        {"nodes", .integer = &o->nodes, .low = 1, .high = INT32_MAX},
+	        {"sample", .text = &o->job.sample},
+	        {"volume", .number = &o->job.volume, .least = 1, .most = 1e15},
+	        {"nodes", .integer = &o->job.nodes, .low = 1, .high = INT32_MAX},
 	        {"policy", .text = &o->policy},
 	        {"rank-mapping", .text = &o->mapping},
 	        {"stock", .text = &o->stock},
@@ -79,9 +81,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 
 	if (rc)
 		return rc;
-	if (!o->nodes || !o->policy)
+	if (!o->job.nodes || !o->policy)
 		return cmd_usage(self, "%s is missing",
-		                 !o->nodes ? "--nodes" : "--policy");
+		                 !o->job.nodes ? "--nodes" : "--policy");
 	if (parse_order(o->reaches, &o->order))
 		return cmd_usage(self, "--order-reaches is yes, no or unknown");
 	if (!o->rules != !o->units)
@@ -89,6 +91,14 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	if (o->job.signature && o->ranks)
 		return cmd_usage(self, "--ranks is for jobs without "
 		                       "--signature, which states its own");
+	if (o->job.volume > 0 &&
+	    (o->job.signature || o->ranks || o->ranks_per_node))
+		return cmd_usage(self, "--volume is for jobs of which nothing "
+		                       "else is known: without --signature, "
+		                       "--ranks and --ranks-per-node");
+	if (o->job.measured && o->job.sample)
+		return cmd_usage(self, "--measured and --sample are two ways "
+		                       "to say the same");
 	return CMD_OK;
 }
 
@@ -126,12 +136,12 @@ static int choose_ranks_per_node(const struct options *o,
 	int64_t k = o->ranks_per_node;
 
 	if (!k)
-		k = ranks ? (ranks + o->nodes - 1) / o->nodes : 1;
-	if (ranks > o->nodes * k)
+		k = ranks ? (ranks + o->job.nodes - 1) / o->job.nodes : 1;
+	if (ranks > o->job.nodes * k)
 		return cpl_fail(err,
 		                "%" PRId64 " ranks do not fit --nodes %" PRId64
 		                " with %" PRId64 " ranks each",
-		                ranks, o->nodes, k);
+		                ranks, o->job.nodes, k);
 	*out = (int)k;
 	return 0;
 }
@@ -196,7 +206,7 @@ static int place_job(const struct options *o, struct job_inputs *in,
 {
 	const struct cpl_placement_request nodes = {
 	        .free = in->free,
-	        .n_nodes_wanted = (int)o->nodes,
+	        .n_nodes_wanted = (int)o->job.nodes,
 	        .required = required,
 	        .n_required = n_required,
 	        .seed = (uint64_t)o->seed,
@@ -278,9 +288,9 @@ static int run_placement(const struct cmd *self, int argc, char **argv)
 	               &err) ||
 	    read_hosts(in.net, "--stock", o.stock, &stock, &n_stock, &err))
 		goto fail;
-	if (stock && n_stock != o.nodes) {
+	if (stock && n_stock != o.job.nodes) {
 		cpl_fail(&err, "--stock: %d hosts, but %d nodes are wanted",
-		         n_stock, (int)o.nodes);
+		         n_stock, (int)o.job.nodes);
 		goto fail;
 	}
 	if (place_job(&o, &in, required, n_required, stock, &r, &err) ||

@@ -67,7 +67,7 @@ static void take_other(struct cpl_engine *engine)
 		engine->late = 0;
 }
 
-static void take_all(struct cpl_engine *engine)
+void door_take_all(struct cpl_engine *engine)
 {
 	int rc;
 
@@ -152,11 +152,13 @@ static bool is_there(struct cpl_engine *engine)
 	int64_t now = cpl_now();
 
 	if (engine->link.fd >= 0)
-		take_all(engine);
+		door_take_all(engine);
 	if (engine->link.fd < 0 && now >= engine->retry) {
 		cpl_door_open(engine);
-		if (engine->link.fd >= 0)
+		if (engine->link.fd >= 0) {
 			tell_all(engine);
+			door_hear_begin(engine);
+		}
 	}
 	wait_for_late(engine);
 	if (engine->link.fd >= 0 && engine->late &&
@@ -284,6 +286,8 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 		return NULL;
 	}
 	pthread_mutex_init(&engine->api, NULL);
+	pthread_mutex_init(&engine->hearing.lock, NULL);
+	cpl_cond_init(&engine->hearing.change);
 	engine->log = log;
 	cpl_door_configure(config_path, &engine->socket, &engine->patience);
 	engine->link.fd = -1;
@@ -656,6 +660,7 @@ void cpl_engine_free(struct cpl_engine *engine)
 {
 	if (!engine)
 		return;
+	door_hear_end(engine);
 	/* It writes what is queued when it is left. */
 	forget_link(engine);
 	cpl_door_end_child(engine, CPL_DOOR_LAST_NS);

@@ -35,12 +35,21 @@
 /* Slurm's order is asked for so many ranks at the most. */
 #define CPL_DOOR_MOST_RANKS (1 << 26)
 
+/* The thread that hears what commplaced says between calls. */
+struct door_hearing {
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	pthread_t thread;
+	bool runs, ends;
+};
+
 struct cpl_engine {
 	char *config_path;
 	char *socket; /* of one that is no child, or NULL */
 	void (*log)(enum cpl_engine_log level, const char *text);
 	pthread_mutex_t api; /* held for the whole of a call */
 	struct cpl_link link;
+	struct door_hearing hearing;
 	pid_t child;             /* 0: none */
 	int64_t retry, back_off; /* when to begin one again */
 	/* For the next one. */

@@ -21,6 +21,16 @@ bool door_may_ask(struct asked *asked, enum cpl_door_kind kind);
 void door_reply(struct asked *asked, enum cpl_door_kind kind,
                 struct cpl_unpacker *in, struct cpl_packer *o);
 
+/* Take what has come that no call waits for, with `api` held. Where the link is lost
+ * the next call begins another one. */
+void door_take_all(struct cpl_engine *engine);
+
+/* hear.c: lines of the log come without a call, too. Once a commplaced is there;
+ * where there is no thread to be had, with the next call. */
+void door_hear_begin(struct cpl_engine *engine);
+/* Without `api`. */
+void door_hear_end(struct cpl_engine *engine);
+
 /* Where the job of that id is, or would be. O(log jobs). */
 bool door_live_find(const struct cpl_engine *engine, int64_t id, int *at);
 /* Where memory is out, the next commplaced does not take the job's record back.

@@ -2,7 +2,7 @@
 noinst_LTLIBRARIES += libdoor.la
 libdoor_la_SOURCES = src/door/link.h src/door/link.c src/door/forms.h src/door/forms.c \
 	src/door/client.h src/door/client_internal.h src/door/client.c \
-	src/door/live.c src/door/questions.c src/door/child.c
+	src/door/hear.c src/door/live.c src/door/questions.c src/door/child.c
 libdoor_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src -DCPL_COMMPLACED='"$(sbindir)/commplaced"'
 libdoor_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 

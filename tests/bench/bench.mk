@@ -206,12 +206,12 @@ EXTRA_PROGRAMS += tests/bench/time_placements
 tests_bench_time_placements_SOURCES = tests/bench/time_placements.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_time_placements_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_placements
-# tests/bench/bench_measured CASES [NOISE]
+# tests/bench/bench_measured CASES [NOISE [SEED]]
 EXTRA_PROGRAMS += tests/bench/bench_measured
 tests_bench_bench_measured_SOURCES = tests/bench/bench_measured.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_bench_measured_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_measured
-# tests/bench/bench_unknown MOMENTS [NOISE]
+# tests/bench/bench_unknown MOMENTS [NOISE [SEED]]
 EXTRA_PROGRAMS += tests/bench/bench_unknown
 tests_bench_bench_unknown_SOURCES = tests/bench/bench_unknown.c tests/bench/busy_machine.h tests/bench/time_cases.h
 tests_bench_bench_unknown_LDADD = libcore.la -lm
@@ -263,11 +263,13 @@ tests_bench_bench_spread_SOURCES = tests/bench/bench_spread.c tests/bench/cpu_ti
 tests_bench_bench_spread_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_spread
 
-# tests/bench/bench_benefit 1000 [LOG.swf|- [ROW]]
+# tests/bench/bench_benefit 1000 [NOISE [ROW [SEED]]]
 EXTRA_PROGRAMS += tests/bench/bench_benefit
 tests_bench_bench_benefit_SOURCES = tests/bench/bench_benefit.c
 tests_bench_bench_benefit_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_benefit
+# tests/bench/bench-learn [FIRST-SEED]: the same page
+EXTRA_DIST += tests/bench/bench-learn
 
 # tests/bench/bench-segments [JOBS [SEED [POLICIES]]]: the same page
 EXTRA_DIST += tests/bench/bench-segments tests/bench/segments-bound

@@ -3,16 +3,24 @@
  * What `commplace benefit` finds of gains that are known: campaigns of a site that
  * is looked at each day, with noise as elapsed times of public logs have it.
  *
- *	bench_benefit [REPETITIONS [LOG.swf|- [ROW]]]
+ *	bench_benefit [REPETITIONS [NOISE [ROW [SEED]]]]
  *
- * Eight groups (four profiles at two numbers of ranks each) have noise that is
- * log-normal with standard deviations from 0.10 to 0.40, one in fifty of its jobs
- * three times that; with a log, residuals of its own jobs, scaled to the group's
- * deviation. Sixteen jobs end a day, half of them stock. For each true gain: how
+ * Eight groups (four profiles at two numbers of ranks each) have noise with standard
+ * deviations from 0.10 to 0.40. NOISE is
+ *
+ *	-        log-normal, one in fifty of the jobs three times that
+ *	tails    Student's t of three degrees of freedom, in logarithms
+ *	slow     some jobs are hindered and none is helped: exponential, in logarithms
+ *	drift    log-normal, and jobs by day are slower than those by night, as much
+ *	         again; each day is another one than the day before
+ *	LOG.swf  residuals of a log's own jobs
+ *
+ * each scaled to the group's deviation. Sixteen jobs end a day, half of them stock. For each true gain: how
  * often any of the daily intervals of the overall gain misses it, after how many
  * jobs 5 % is found (median), how often a gain of 0 is called better or worse on
  * any day, and after how many jobs a profile that is worse is switched off. "last" is
- * how often the interval of the last day misses; ROW is one line of the table.
+ * how often the interval of the last day misses; ROW is one line of the table, 0 all;
+ * each SEED has campaigns of its own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -48,13 +56,43 @@ static double normal(uint64_t *state)
 	return radius * cos(2 * M_PI * uniform(state));
 }
 
+static enum { SPIKES, TAILS, SLOW, DRIFT, LOGGED } family;
+static const char *const family_name[] = {"-", "tails", "slow", "drift"};
+
+/* Student's t of three degrees of freedom, whose deviation is sqrt(3). */
+static double student(uint64_t *state)
+{
+	double square = 0;
+
+	for (int i = 0; i < 3; i++)
+		square += pow(normal(state), 2);
+	return normal(state) / sqrt(square / 3) / sqrt(3);
+}
+
+/* What all jobs of a time have in common: which day it is, and when. */
+static double hour(const double *day, int job)
+{
+	return family == DRIFT ? *day + sin(2 * M_PI * (job % PER_DAY) / PER_DAY)
+	                       : 0;
+}
+
 static double noise(uint64_t *state)
 {
 	double value;
 
-	if (n_residuals)
+	switch (family) {
+	case LOGGED:
 		return residual[cpl_random_scale(cpl_random_next(state),
 		                                 (uint64_t)n_residuals)];
+	case TAILS:
+		return student(state);
+	case SLOW:
+		return -log(uniform(state)) - 1;
+	case DRIFT:
+		return normal(state);
+	case SPIKES:
+		break;
+	}
 	value = normal(state);
 	return uniform(state) < 0.02 ? 3 * value : value;
 }
@@ -70,6 +108,7 @@ static void play(const struct campaign *c, uint64_t seed,
                  struct cpl_trial_job *job)
 {
 	uint64_t state = cpl_random_key(seed, 17);
+	double day = 0;
 
 	for (int i = 0; i < c->days * PER_DAY; i++) {
 		int g = (int)cpl_random_scale(cpl_random_next(&state), GROUPS);
@@ -85,7 +124,10 @@ static void play(const struct campaign *c, uint64_t seed,
 		                                           : CPL_ARM_STOCK,
 		        .predicted = -i, /* when it ends, until the look */
 		        .beside = NAN};
-		log_time = 6 + 0.5 * g + sigma * noise(&state);
+		if (family == DRIFT && i % PER_DAY == 0)
+			day = 0.9 * day + 0.3 * normal(&state);
+		log_time = 6 + 0.5 * g +
+		           sigma * (noise(&state) + hour(&day, i));
 		if (job[i].arm == CPL_ARM_PLACED)
 			log_time += log1p(-c->gain);
 		job[i].value[CPL_MEASURE_SECONDS] = exp(log_time);
@@ -168,7 +210,7 @@ static int quantile(int *value, int n, double q)
 }
 
 static int measure(const struct campaign *c, const char *what, bool until_stop,
-                   int times)
+                   int times, uint64_t seed)
 {
 	int *better = calloc((size_t)times, sizeof(int));
 	int *stop = calloc((size_t)times, sizeof(int));
@@ -177,7 +219,7 @@ static int measure(const struct campaign *c, const char *what, bool until_stop,
 	for (int i = 0; better && stop && i < times; i++) {
 		struct found f;
 
-		if (look(c, (uint64_t)i, until_stop, &f))
+		if (look(c, (seed << 32) + (uint64_t)i, until_stop, &f))
 			return -1;
 		missed += f.missed;
 		fixed += f.fixed;
@@ -270,7 +312,19 @@ static int read_log(const char *path)
 			add_kind(&job[i], end - i);
 	}
 	free(job);
+	family = LOGGED;
 	return n_residuals ? 0 : -1;
+}
+
+static int choose_noise(const char *name)
+{
+	for (int i = 0; i < LOGGED; i++) {
+		if (!strcmp(name, family_name[i])) {
+			family = i;
+			return 0;
+		}
+	}
+	return read_log(name);
 }
 
 int main(int argc, char **argv)
@@ -288,21 +342,23 @@ int main(int argc, char **argv)
 	        {"4 profiles, deviation 0.4", {0, 4, 0.4, DAYS / 2}, false},
 	};
 	int times = argc > 1 ? atoi(argv[1]) : 1000;
+	const char *name = argc > 2 ? argv[2] : "-";
 	size_t only = argc > 3 ? (size_t)atoi(argv[3]) : 0;
+	uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 10) : 0;
 
-	if (times < 1 ||
-	    (argc > 2 && strcmp(argv[2], "-") && read_log(argv[2]))) {
-		fprintf(stderr, "bench_benefit [REPETITIONS [LOG.swf|- [ROW]]]\n");
+	if (times < 1 || choose_noise(name)) {
+		fprintf(stderr,
+		        "bench_benefit [REPETITIONS [NOISE [ROW [SEED]]]]\n");
 		return 1;
 	}
-	printf("%d campaigns of %d jobs a day; %s\n", times, PER_DAY,
-	       n_residuals ? "residuals of the log" : "log-normal noise");
+	printf("%d campaigns of %d jobs a day; noise %s, seed %llu\n", times, PER_DAY,
+	       name, (unsigned long long)seed);
 	printf("%-26s %4s %5s  %6s %6s  %6s  %6s %5s  %6s %5s\n", "campaign", "days", "gain",
 	       "miss", "last", "called", "better", "jobs", "stop", "jobs");
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		if ((!only || only == i + 1) &&
 		    measure(&table[i].campaign, table[i].what,
-		            table[i].until_stop, times))
+		            table[i].until_stop, times, seed))
 			return 1;
 	free(residual);
 	return 0;

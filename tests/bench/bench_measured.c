@@ -2,7 +2,7 @@
 /*
  * What measured links are worth where half of the running jobs have no profile:
  *
- *   bench_measured CASES [NOISE]
+ *   bench_measured CASES [NOISE [SEED]]
  *
  * Case i is on busy machine i mod 3 (busy_machine.h), the job of 32 or 64 nodes and
  * one of six patterns. Every other job that sends is unknown. Nodes and ranks are
@@ -158,6 +158,9 @@ static double decide(const struct machine *m, const struct job *job,
 	return busiest;
 }
 
+/* Each has machines and jobs of its own. */
+static uint64_t family;
+
 static void run(int i, double noise, double busiest[POLICIES][VIEWS])
 {
 	int nodes = i / 2 % 2 ? 64 : 32, stock[MOST_NODES];
@@ -168,7 +171,7 @@ static void run(int i, double noise, double busiest[POLICIES][VIEWS])
 	struct machine m;
 	struct job job;
 
-	seed = (uint64_t)i + 1;
+	seed = (family << 32) + (uint64_t)i + 1;
 	drawn = 0;
 	open_machine(&m, i, nodes);
 	sig = signature_of(i / NETWORKS % PATTERNS, nodes * PER_NODE, SCALE, 1,
@@ -204,8 +207,9 @@ int main(int argc, char **argv)
 	double sum[POLICIES][VIEWS] = {{0}}, worst[POLICIES][VIEWS] = {{0}};
 	int cases[POLICIES] = {0};
 
+	family = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	if (n < 1 || !(noise >= 0 && noise < 1)) {
-		fprintf(stderr, "usage: bench_measured CASES [NOISE]\n");
+		fprintf(stderr, "usage: bench_measured CASES [NOISE [SEED]]\n");
 		return 2;
 	}
 	for (int i = 0; i < n; i++) {

@@ -2,7 +2,7 @@
 /*
  * What it is worth to know something of the jobs that nobody recorded:
  *
- *   bench_unknown MOMENTS [NOISE]
+ *   bench_unknown MOMENTS [NOISE [SEED]]
  *
  * On each of three networks, so many moments of a busy machine (busy_machine.h), with
  * a job of 32 or 64 nodes and one of six patterns to place. Every other job that sends
@@ -349,6 +349,9 @@ static double decide(const struct machine *m, const struct job *job,
 	return busiest;
 }
 
+/* Each has machines and jobs of its own. */
+static uint64_t family;
+
 static void run(int i, double noise, double busiest[VIEWS])
 {
 	int nodes = i / 2 % 2 ? 64 : 32, stock[MOST_NODES];
@@ -360,7 +363,7 @@ static void run(int i, double noise, double busiest[VIEWS])
 	struct machine m;
 	struct job job;
 
-	seed = (uint64_t)i + 1;
+	seed = (family << 32) + (uint64_t)i + 1;
 	drawn = 0;
 	open_machine(&m, i, nodes);
 	mark(&m);
@@ -408,8 +411,9 @@ int main(int argc, char **argv)
 	int n = argc > 1 ? atoi(argv[1]) : 0;
 	double noise = argc > 2 ? atof(argv[2]) : 0.05;
 
+	family = argc > 3 ? strtoull(argv[3], NULL, 10) : 0;
 	if (n < 1 || !(noise >= 0 && noise < 1)) {
-		fprintf(stderr, "usage: bench_unknown MOMENTS [NOISE]\n");
+		fprintf(stderr, "usage: bench_unknown MOMENTS [NOISE [SEED]]\n");
 		return 2;
 	}
 	printf("| network | chosen with | busiest link over full knowledge | "

@@ -69,9 +69,9 @@ walls() {
 		grep -vE "^cpl_($(IFS='|'; echo "$*"))(_|[.]|$)")
 	is "$names" "" "$file has nothing of other rooms"
 }
-base='array|milliseconds|spawn|debuginfo|error|fail|vfail|file|fnv|get|put|hostlist|heap|json|members|path|printable|random|registry|entry|suggest|run|now|socket'
+base='array|cond|milliseconds|spawn|debuginfo|error|fail|vfail|file|fnv|get|put|hostlist|heap|json|members|path|printable|random|registry|entry|suggest|run|now|socket'
 door='door|link|form|verdict|engine|step|handed|rank|launch'
-node='arena|bind|binder|binders|binomial|comm|cond|devices|gpus?|graph|groups|launch|near|nic|rows|slots|topology|tree|treematch'
+node='arena|bind|binder|binders|binomial|comm|devices|gpus?|graph|groups|launch|near|nic|rows|slots|topology|tree|treematch'
 walls select_cons_tres 150 "$base" "$door" comment
 walls job_submit 150 "$base" "$door" comment
 walls switch 150 "$base" "$door" "$node"

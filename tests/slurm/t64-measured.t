@@ -76,6 +76,11 @@ like "$(commplace explain "$job")" "placed by +its volume: 2.* GB/s of each node
 	"and explain"
 like "$(commplace replay "$CLUSTER/decisions/running/$job.json" 2>&1 | tail -n 1)" \
 	"^1 equal, 0 different, 0 not" "it is made again from its record"
+again=$(cd "$CLUSTER" && commplace explain "$job" --state state.json --json | jq -r .replay)
+like "$again" "place --network .* --nodes 2 --volume " \
+	"explain has the command that looks at why"
+is "$(cd "$CLUSTER" && eval "$again --json" | jq -r '.hosts | sort | join(" ")')" \
+	"$(job_hosts "$job" | tr ' ' '\n' | sort | paste -sd' ')" "which chooses its nodes"
 cancel_all
 
 # Another user's name is another one; so is a job that asks for nothing.
@@ -164,16 +169,13 @@ for how in hangs dribbles; do
 	[ $slowest -lt 900000 ]
 	ok $? "slurmctld answers meanwhile"
 	diag "squeue took at most $slowest us in 30 calls"
-	# slurmctld hears of it with its next question.
-	said() {
-		scancel "$job"
-		job=$(submit -N2 -n8 --exclusive --comm-profile=ring8)
-		wait_running "$job"
-		[ "$(lines)" -gt 0 ]
-	}
+	# Nobody asks meanwhile.
+	said() { [ "$(lines)" -gt 0 ]; }
 	runs "and says why nothing was read" wait_for 40 said
 	sleep 2
-	said
+	scancel "$job"
+	job=$(submit -N2 -n8 --exclusive --comm-profile=ring8)
+	wait_running "$job"
 	is "$(lines)" 1 "once, however often it is asked"
 	like "$(grep "MeasuredLinks: http://127.0.0.1:$PORT/" "$CLUSTER/log/slurmctld.log")" \
 		"timed out; nothing of it counts" "by its reason"
@@ -183,5 +185,19 @@ for how in hangs dribbles; do
 	wait $server 2>/dev/null
 	rm "$CLUSTER/port"
 done
+
+# A file that nobody writes any more, and then does again, while no job comes.
+old() { [ "$(has "$failed")" -gt "$had" ]; }
+renewed() { [ "$(has "$again")" -gt "$had_again" ]; }
+sample "0,1,5e8"
+site "MeasuredLinks=$links MeasuredMaxAge=5"
+has() { grep -c "$1" "$CLUSTER/log/slurmctld.log"; }
+failed="MeasuredLinks: $links:.*; nothing of it counts" again="MeasuredLinks: 1 links are read again"
+had=$(has "$failed")
+runs "that a file grew old is said without a job" wait_for 40 old
+had_again=$(has "$again")
+sample "0,1,5e8"
+runs "and that it is written again" wait_for 20 renewed
+is "$(has "$failed")" $((had + 1)) "each once"
 cluster_check
 done_testing

@@ -15,6 +15,7 @@
  *   leave          a question, and ends when it is answered
  *   liar           that nodes were taken which it never named
  *   told           what it was told before
+ *   speaks         at once, and says a line of the log 100 ms later
  * ODD_SLOW=N: late and busy for N times as long.
  */
 #include "commplace-config.h"
@@ -174,6 +175,12 @@ static void be(const char *odd)
 		for (int64_t end = cpl_now() + times * INT64_C(150000000); cpl_now() < end;)
 			;
 		answer(CPL_ENGINE_NONE, "busy");
+	} else if (!strcmp(odd, "speaks")) {
+		answer(CPL_ENGINE_NONE, "");
+		usleep(100000);
+		cpl_put_number(&o, CPL_ENGINE_ERROR);
+		cpl_form_put_text(&o, "between calls");
+		send_it(CPL_DOOR_LOG, &o);
 	} else if (!strcmp(odd, "question")) {
 		send_it(CPL_DOOR_LAYOUT, &o);
 	} else if (!strcmp(odd, "hosts")) {

@@ -10,15 +10,29 @@
 
 #include "unit.h"
 
+#include "base/socket.h"
 #include "door/client.h"
 
 #define HOSTS 64
 
 static char logged[4096];
+static pthread_mutex_t logging = PTHREAD_MUTEX_INITIALIZER;
 
 static void say(enum cpl_engine_log level, const char *text)
 {
+	pthread_mutex_lock(&logging);
 	strncat(logged, text, sizeof(logged) - strlen(logged) - 1);
+	pthread_mutex_unlock(&logging);
+}
+
+static bool has_logged(const char *text)
+{
+	bool has;
+
+	pthread_mutex_lock(&logging);
+	has = strstr(logged, text);
+	pthread_mutex_unlock(&logging);
+	return has;
 }
 
 /* What slurmctld was asked. */
@@ -219,6 +233,25 @@ static void test_after_a_late_answer(void **state)
 	assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
 	assert_string_equal(text, "late");
 	assert_int_equal(engine->late, 0);
+	cpl_engine_free(engine);
+}
+
+/* What is said between calls is heard without one, and so is an end. */
+static void test_says_without_a_call(void **state)
+{
+	struct cpl_engine *engine = begin("speaks");
+	char text[100];
+
+	engine->patience = 2000 * CPL_DOOR_MS;
+	assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
+	assert_false(has_logged("between calls"));
+	for (int i = 0; i < 1000 && !has_logged("between calls"); i++)
+		usleep(10000);
+	assert_true(has_logged("between calls"));
+	kill(engine->child, SIGKILL);
+	for (int i = 0; i < 1000 && !has_logged("is gone"); i++)
+		usleep(10000);
+	assert_true(has_logged("is gone"));
 	cpl_engine_free(engine);
 }
 
@@ -456,6 +489,15 @@ static void test_first_call_waits_as_the_file_says(void **state)
 	unlink(path);
 }
 
+static bool listens(const char *path)
+{
+	int fd = cpl_socket_connect(path, 0, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /* A service: one slurmctld after the other, and back when it is. */
 static void test_service(void **state)
 {
@@ -485,7 +527,8 @@ static void test_service(void **state)
 				      "--socket", at, NULL);
 				_exit(127);
 			}
-			for (int k = 0; k < 500 && access(at, F_OK); k++)
+			/* It is there before it listens. */
+			for (int k = 0; k < 500 && !listens(at); k++)
 				usleep(10000);
 			engine->retry = 0;
 		}
@@ -597,6 +640,7 @@ int main(void)
 	        cmocka_unit_test(test_hosts_are_checked),
 	        cmocka_unit_test(test_ranks_are_checked),
 	        cmocka_unit_test(test_after_a_late_answer),
+	        cmocka_unit_test(test_says_without_a_call),
 	        cmocka_unit_test(test_program_that_is_not_there),
 	        cmocka_unit_test(test_begun_again),
 	        cmocka_unit_test(test_commplaced_of_another_version),

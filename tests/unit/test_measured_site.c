@@ -3,9 +3,14 @@
  * answer. */
 #include "engine_fixture.h"
 
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "measured/source.h"
+#include "measured/source_internal.h"
 
 #define HEAD "time,from,to,bytes_per_second\n"
 
@@ -227,7 +232,7 @@ static void test_each_source(void **state)
 	assert_int_equal(count("1 links are read again"), 1);
 }
 
-/* One that was fresh grows old. */
+/* One that was fresh grows old: of a source that fails that is said already. */
 static void test_grows_old(void **state)
 {
 	(void)state;
@@ -236,19 +241,93 @@ static void test_grows_old(void **state)
 	load(source("links.csv", ""));
 	assert_non_null(decide(1)->measured);
 	engine->ledger.rest.sample->links.time -= 1000;
+	engine->clerk.measure_newest -= 1000;
 	unlink(in_dir("links.csv"));
 	assert_null(decide(2)->measured);
 	assert_null(engine->ledger.rest.load);
-	assert_non_null(strstr(logged, "older than MeasuredMaxAge=300"));
+	assert_int_equal(count("MeasuredLinks: "), 1);
+}
+
+static void tick(void)
+{
+	engine_links_tick(&engine->clerk);
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+}
+
+/* A reader hangs: that is said once, and once that it reads again, without any job. */
+static void test_hangs(void **state)
+{
+	(void)state;
+	all_free();
+	measure("%.0f,0,1,2\n", 1);
+	load(source("links.csv", ""));
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
+	pthread_mutex_lock(&engine->clerk.lock);
+	assert_false(engine->clerk.measure_busy);
+	engine->clerk.measure_busy = true;
+	engine->clerk.measure_newest -= 1000;
+	pthread_mutex_unlock(&engine->clerk.lock);
+	tick();
+	tick();
+	assert_int_equal(count("links.csv: the newest sample is older than "
+	                       "MeasuredMaxAge=300 s; nothing of it counts"),
+	                 1);
+	pthread_mutex_lock(&engine->clerk.lock);
+	engine->clerk.measure_busy = false;
+	engine->clerk.measure_next = 0;
+	pthread_mutex_unlock(&engine->clerk.lock);
+	tick();
+	tick();
+	assert_int_equal(count("1 links are read again"), 1);
+	assert_int_equal(count("MeasuredLinks: "), 2);
+}
+
+/* One that is left in part, and then as a whole: both are said. */
+static void test_from_part_to_whole(void **state)
+{
+	(void)state;
+	all_free();
+	measure("%1$.0f,0,1,2\n%1$.0f,1,0,2\n%1$.0f,0,77,2\n", 1);
+	load(source("links.csv", ""));
+	decide(1);
+	decide(2);
+	assert_int_equal(count("1 of 3 rows are left out"), 1);
+	unlink(in_dir("links.csv"));
+	decide(3);
+	decide(4);
+	assert_int_equal(count("; nothing of it counts"), 1);
 }
 
 static void program(const char *body)
 {
 	char text[512];
 
-	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", body);
+	snprintf(text, sizeof(text), "#!/bin/sh\ncd %s\n%s\n", dir, body);
 	put("program", text);
 	assert_int_equal(chmod(in_dir("program"), 0755), 0);
+}
+
+/* The process whose number such a program wrote ends; whoever inherits it may let it
+ * stand as a zombie, without a command line. */
+static bool child_ends(void)
+{
+	FILE *in = fopen(in_dir("child"), "r");
+	char path[64];
+	int pid = 0, c = 0;
+
+	assert_non_null(in);
+	assert_int_equal(fscanf(in, "%d", &pid), 1);
+	fclose(in);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	for (int i = 0; i < 500 && c != EOF; i++) {
+		in = fopen(path, "r");
+		c = in ? fgetc(in) : EOF;
+		if (in)
+			fclose(in);
+		if (c != EOF)
+			usleep(10000);
+	}
+	return c == EOF;
 }
 
 /* Programs: what they print, how they fail, and that they are ended. */
@@ -264,7 +343,13 @@ static void test_programs(void **state)
 	        {"sleep 60", NULL, "has not ended in time", 0755},
 	        {"exec >&-; sleep 60", NULL, "signal 9", 0755},
 	        {"echo hello", NULL, "others than root", 0775},
-	        {"yes", NULL, "has not ended in time", 0755},
+	        /* Too much, or too long: by what comes first. */
+	        {"yes", NULL, "program", 0755},
+	        {"echo hello; sleep 60 & echo $! >child", NULL,
+	         "what it began and prints, has not ended in time", 0755},
+	        {"trap '' TERM; sleep 60", NULL, "has not ended in time", 0755},
+	        {"sleep 60 >/dev/null & echo $! >child; echo hello", "hello\n",
+	         NULL, 0755},
 	};
 
 	(void)state;
@@ -285,7 +370,83 @@ static void test_programs(void **state)
 			fail_msg("%s: '%s' '%s'", row[i].body,
 			         text ? text : "", err.text);
 		free(text);
+		/* It began another program: that has ended, too. */
+		if (strstr(row[i].body, "child"))
+			assert_true(child_ends());
 	}
+}
+
+#define OK "HTTP/1.1 200 OK\r\n"
+
+/* What a server's answer is made of. */
+static void test_answers(void **state)
+{
+	static const struct {
+		const char *answer, *body, *why;
+	} row[] = {
+	        {OK "\r\nbody", "body", NULL},
+	        {OK "content-length:4\r\n\r\nbody", "body", NULL},
+	        {OK "Content-Length: x\r\n\r\nbody", "body", NULL},
+	        {OK "Content-Encoding: identity\r\n\r\nbody", "body", NULL},
+	        {OK "X: Content-Length: 9\r\n\r\nbody", "body", NULL},
+	        {OK "Content-Length: 5\r\n\r\nbody", NULL, "after 4 of 5 bytes"},
+	        {OK "transfer-encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n",
+	         NULL, "Transfer-Encoding: chunked, which"},
+	        {OK "X: y\r\nContent-Encoding: gzip\r\n\r\n\037\213", NULL,
+	         "Content-Encoding: gzip, which"},
+	        {"HTTP/1.1 503 Busy\r\n\r\nbody", NULL, "says:  503 Busy"},
+	        {OK, NULL, "no answer of HTTP/1.0"},
+	        {"", NULL, "no answer of HTTP/1.0"},
+	        {"SSH-2.0\r\n\r\n", NULL, "no answer of HTTP/1.0"},
+	};
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		size_t length = strlen(row[i].answer);
+		struct cpl_error err = {""};
+		char *text = strdup(row[i].answer);
+		char *body = measured_body(text, &length, &err);
+
+		if (row[i].body ? !body || strcmp(body, row[i].body)
+		                : body || !strstr(err.text, row[i].why))
+			fail_msg("%s: '%s' '%s'", row[i].answer,
+			         body ? body : "", err.text);
+		free(text);
+	}
+}
+
+/* A server that keeps the connection when it has answered. */
+static void test_kept_connection(void **state)
+{
+	static const char answer[] =
+	        OK "Content-Length: 5\r\n\r\nhello";
+	struct sockaddr_in at = {.sin_family = AF_INET,
+	                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), kept;
+	socklen_t size = sizeof(at);
+	struct cpl_error err = {""};
+	char source[64], *text;
+	size_t length;
+	pid_t pid;
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+	pid = fork();
+	if (!pid) {
+		kept = accept(fd, NULL, NULL);
+		if (write(kept, answer, strlen(answer)) > 0)
+			pause();
+		_exit(1);
+	}
+	snprintf(source, sizeof(source), "http://127.0.0.1:%d/",
+	         ntohs(at.sin_port));
+	text = cpl_measured_fetch(source, cpl_now() + INT64_C(20000000000),
+	                          &length, &err);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
+	assert_string_equal(text ? text : err.text, "hello");
+	free(text);
 }
 
 /* Answers of Prometheus. */
@@ -351,7 +512,10 @@ int main(void)
 	        IN_ENGINE(test_own),       IN_ENGINE(test_refused),
 	        IN_ENGINE(test_grows_old), IN_ENGINE(test_programs),
 	        IN_ENGINE(test_prometheus), IN_ENGINE(test_servers),
-	        IN_ENGINE(test_each_source),
+	        IN_ENGINE(test_each_source), IN_ENGINE(test_hangs),
+	        cmocka_unit_test(test_answers),
+	        cmocka_unit_test(test_kept_connection),
+	        IN_ENGINE(test_from_part_to_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -518,13 +518,29 @@ static void test_by_volume_apart(void **state)
 	}
 }
 
-static void restart(void)
+static void restart(bool killed)
 {
-	assert_true(cpl_engine_drain(engine, WAIT_MS));
+	if (!killed)
+		assert_true(cpl_engine_drain(engine, WAIT_MS));
 	cpl_engine_free(engine);
 	set_up_engine();
 	take_charge();
 	cpl_engine_suspended(engine, 999, false);
+}
+
+/* Whoever drives the engine is killed just when they were measured. */
+static void test_volumes_stay_when_killed(void **state)
+{
+	(void)state;
+	put_network();
+	put("links.csv", "");
+	load(measured_config());
+	engine->ledger.volumes_next = INT64_MAX;
+	run_both();
+	restart(true);
+	all_free();
+	assert_int_equal(asks(10, "a", "auto"), CPL_ENGINE_PLACED);
+	check_volume(80);
 }
 
 /* Volumes outlive the engine; a file that is none of ours has none. */
@@ -535,7 +551,7 @@ static void test_volumes_stay(void **state)
 	put("links.csv", "");
 	load(measured_config());
 	run_both();
-	restart();
+	restart(false);
 	all_free();
 	assert_int_equal(asks(10, "a", "auto"), CPL_ENGINE_PLACED);
 	check_volume(80);
@@ -689,6 +705,7 @@ int main(void)
 	        IN_ENGINE(test_first),    IN_ENGINE(test_grows_old),
 	        IN_ENGINE(test_uniform_beside_links),
 	        IN_ENGINE(test_by_volume), IN_ENGINE(test_by_volume_apart),
+	        IN_ENGINE(test_volumes_stay_when_killed),
 	        IN_ENGINE(test_volumes_stay), IN_ENGINE(test_sample),
 	        IN_ENGINE(test_volumes),
 	};

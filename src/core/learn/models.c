@@ -61,7 +61,10 @@ static int find_versions(const char *dir, const char *name,
 	int rc = 0;
 
 	if (!d)
-		return cpl_fail(err, "%s: %s", dir, strerror(errno));
+		return cpl_fail(err, "%s: %s%s", dir, strerror(errno),
+		                errno == ENOENT ? ", so no model was taken "
+		                                  "into use yet"
+		                                : "");
 	while (!rc && (entry = readdir(d))) {
 		int number = version_of(entry->d_name, name);
 

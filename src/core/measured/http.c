@@ -124,10 +124,73 @@ static int send_request(int fd, const struct address *a, int64_t deadline,
 	return sent < n ? cpl_fail(err, "%s", strerror(errno)) : 0;
 }
 
-/* The body, in place. NULL with err: it is not an answer with status 200. */
-static char *body_of(char *text, size_t *length, struct cpl_error *err)
+/* Where the body is, or NULL. */
+static const char *find_body(const char *text, size_t length)
 {
-	char *body = memmem(text, *length, "\r\n\r\n", 4);
+	const char *end = memmem(text, length, "\r\n\r\n", 4);
+
+	return end ? end + 4 : NULL;
+}
+
+/* The value of a line of the head, which ends at body; NULL: there is none. */
+static const char *find_line(const char *text, const char *body,
+                             const char *name)
+{
+	size_t n = strlen(name);
+
+	/* The head's end differs from any name. */
+	while ((text = memmem(text, (size_t)(body - 2 - text), "\r\n", 2))) {
+		text += 2;
+		if (!strncasecmp(text, name, n) && text[n] == ':')
+			return text + n + 1 + strspn(text + n + 1, " \t");
+	}
+	return NULL;
+}
+
+/* Content-Length; SIZE_MAX: the head does not say it. */
+static size_t body_length(const char *text, const char *body)
+{
+	const char *value = find_line(text, body, "Content-Length");
+
+	return value && *value >= '0' && *value <= '9'
+	               ? strtoull(value, NULL, 10)
+	               : SIZE_MAX;
+}
+
+/* A server may keep the connection. */
+static bool is_whole(const char *text, size_t length)
+{
+	const char *body = find_body(text, length);
+
+	return body && length - (size_t)(body - text) >= body_length(text, body);
+}
+
+/* As it was asked for: neither in chunks nor compressed, and to its end. */
+static int check_body(const char *text, const char *body, size_t length,
+                      struct cpl_error *err)
+{
+	static const char *const name[] = {"Transfer-Encoding",
+	                                   "Content-Encoding"};
+	size_t all = body_length(text, body);
+
+	for (int i = 0; i < 2; i++) {
+		const char *how = find_line(text, body, name[i]);
+
+		if (how && strncasecmp(how, "identity\r", 9))
+			return cpl_fail(err,
+			                "the answer has %s: %.*s, which HTTP/1.0 "
+			                "was not asked for",
+			                name[i], (int)strcspn(how, "\r\n"), how);
+	}
+	if (all != SIZE_MAX && length < all)
+		return cpl_fail(err, "the answer ends after %zu of %zu bytes",
+		                length, all);
+	return 0;
+}
+
+char *measured_body(char *text, size_t *length, struct cpl_error *err)
+{
+	char *body = (char *)find_body(text, *length);
 
 	if (!body || strncmp(text, "HTTP/1.", 7)) {
 		cpl_fail(err, "no answer of HTTP/1.0 came");
@@ -138,9 +201,8 @@ static char *body_of(char *text, size_t *length, struct cpl_error *err)
 		         (int)strcspn(text + 8, "\r\n"), text + 8);
 		return NULL;
 	}
-	body += 4;
 	*length -= (size_t)(body - text);
-	return body;
+	return check_body(text, body, *length, err) ? NULL : body;
 }
 
 /* Answers of Prometheus are objects; other ones are taken as they are. */
@@ -174,12 +236,12 @@ char *measured_http(const char *source, const char *where, int64_t deadline,
 	fd = connect_to(&a, deadline, err);
 	if (fd < 0 || send_request(fd, &a, deadline, err))
 		goto out;
-	text = measured_read_all(fd, deadline, &n);
+	text = measured_read_all(fd, deadline, is_whole, &n);
 	if (!text) {
 		cpl_fail(err, "%s", strerror(errno));
 		goto out;
 	}
-	body = body_of(text, &n, err);
+	body = measured_body(text, &n, err);
 	out = body ? take_body(body, n, length, err) : NULL;
 out:
 	if (fd >= 0)

@@ -32,7 +32,9 @@ int measured_wait(int fd, short events, int64_t deadline)
 	}
 }
 
-char *measured_read_all(int fd, int64_t deadline, size_t *length)
+char *measured_read_all(int fd, int64_t deadline,
+                        bool (*is_whole)(const char *text, size_t length),
+                        size_t *length)
 {
 	size_t room = FIRST_BYTES;
 	char *text = malloc(room + 1), *more;
@@ -45,11 +47,11 @@ char *measured_read_all(int fd, int64_t deadline, size_t *length)
 			continue;
 		if (n < 0)
 			break;
-		if (!n) {
+		*length += (size_t)n;
+		if (!n || (is_whole && is_whole(text, *length))) {
 			text[*length] = '\0';
 			return text;
 		}
-		*length += (size_t)n;
 		if (*length < room)
 			continue;
 		if (room >= CPL_MEASURED_MAX_BYTES) {

@@ -45,22 +45,22 @@ static int check_program(const char *path, const struct stat *st,
 	return 0;
 }
 
-/* Its status. At the deadline it is killed, and all that it began; one that
- * closed its output may stay until then. */
+/* Its status. At the deadline it is killed; one that closed its output may stay
+ * until then. Whatever it began ends with it: while nobody has waited for it, its
+ * number is no other session's. */
 static int end_program(pid_t child, int64_t deadline)
 {
 	const struct timespec moment = {.tv_nsec = 5 * NS_MS};
+	siginfo_t ended = {.si_pid = 0};
 	int status = 0;
-	pid_t rc;
 
-	while (!(rc = waitpid(child, &status, WNOHANG)) && cpl_now() < deadline)
+	while (!waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+	       !ended.si_pid && cpl_now() < deadline)
 		nanosleep(&moment, NULL);
-	if (!rc) {
-		kill(-child, SIGKILL);
-		while ((rc = waitpid(child, &status, 0)) < 0 && errno == EINTR)
-			;
-	}
-	return rc < 0 ? 0 : status;
+	kill(-child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
 }
 
 static char *run_program(const char *path, int64_t deadline, size_t *length,
@@ -82,13 +82,17 @@ static char *run_program(const char *path, int64_t deadline, size_t *length,
 		return NULL;
 	}
 	close(fd[1]);
-	text = measured_read_all(fd[0], deadline, length);
+	text = measured_read_all(fd[0], deadline, NULL, length);
 	why = errno;
 	close(fd[0]);
 	status = end_program(child, text ? deadline : 0);
 	if (!text) {
-		cpl_fail(err, "%s: the program has not ended in time: %s", path,
-		         strerror(why));
+		cpl_fail(err,
+		         why == ETIMEDOUT
+		                 ? "%s: the program, or what it began and "
+		                   "prints, has not ended in time"
+		                 : "%s: what the program prints: %s",
+		         path, strerror(why));
 		return NULL;
 	}
 	if (!status)

@@ -179,8 +179,13 @@ static void engine_dispose(void *arg)
 
 void cpl_engine_free(struct cpl_engine *engine)
 {
-	if (engine &&
-	    cpl_worker_stop(engine->clerk.worker, cpl_now() + STOP_WAIT_NS,
+	if (!engine)
+		return;
+	/* Where slurmctld was killed nothing was drained. */
+	pthread_mutex_lock(&engine->api);
+	engine_volumes_keep(&engine->ledger, true);
+	pthread_mutex_unlock(&engine->api);
+	if (cpl_worker_stop(engine->clerk.worker, cpl_now() + STOP_WAIT_NS,
 	                    engine_dispose, engine))
 		engine_dispose(engine);
 }

@@ -85,8 +85,10 @@ struct clerk {
 	int64_t measure_next;           /* when again (cpl_now) */
 	bool measure_busy;              /* a request has it in hand */
 	/* The source that failed last, which was said; NULL: it did not fail.
-	 * Only who has measure_busy may look. */
+	 */
 	char *measure_failed;
+	bool measure_partly;   /* of rows of it alone */
+	double measure_newest; /* seconds since 1970: a sample, or the start */
 	struct measured_set *measured; /* for the next caller to take, or NULL */
 	struct cpl_volumes *volumes;   /* the same, of before a restart */
 };

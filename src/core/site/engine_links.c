@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "measured/source.h"
@@ -64,31 +65,69 @@ static int read_links(const struct links_request *m, struct measured_set *set,
 	return rc;
 }
 
+/* The source (NULL: none) fails now, in part or as a whole. False: so it was. Without
+ * memory it is said again. */
+static bool note_failed(struct clerk *clerk, const char *source, bool partly)
+{
+	const char *was;
+	bool changed;
+
+	pthread_mutex_lock(&clerk->lock);
+	was = clerk->measure_failed;
+	changed = !was != !source || (was && strcmp(was, source)) ||
+	          (was && clerk->measure_partly && !partly);
+	if (changed) {
+		engine_set(&clerk->measure_failed, source);
+		clerk->measure_partly = partly;
+	}
+	pthread_mutex_unlock(&clerk->lock);
+	return changed;
+}
+
 /* One line where a source begins to fail, in all or in part, and one where that
- * ends. Without memory it is said again. */
+ * ends. */
 static void say(struct clerk *clerk, const char *source,
                 const struct measured_set *set, const struct cpl_error *err)
 {
 	bool failed = !set || set->links.left_out;
-	bool said = clerk->measure_failed &&
-	            !strcmp(clerk->measure_failed, source);
 
-	if (failed && !said && set)
+	if (!note_failed(clerk, failed ? source : NULL, set))
+		return;
+	if (failed && set)
 		engine_log(clerk, CPL_ENGINE_ERROR,
 		           "MeasuredLinks: %lld of %lld rows are left out; the "
 		           "first: %s",
 		           (long long)set->links.left_out,
 		           (long long)set->links.rows, set->links.why.text);
-	else if (failed && !said)
+	else if (failed)
 		engine_log(clerk, CPL_ENGINE_ERROR,
 		           "MeasuredLinks: %s; nothing of it counts",
 		           err->text);
-	else if (!failed && clerk->measure_failed)
+	else
 		engine_log(clerk, CPL_ENGINE_INFO,
 		           "MeasuredLinks: %lld links are read again",
 		           (long long)set->links.n);
-	if (!failed || !said)
-		engine_set(&clerk->measure_failed, failed ? source : NULL);
+}
+
+/* Whatever reads it says why it fails; but that may hang. */
+static void say_old(struct clerk *clerk)
+{
+	struct snapshot *of = NULL;
+	double age;
+
+	pthread_mutex_lock(&clerk->lock);
+	age = (double)time(NULL) - clerk->measure_newest;
+	if (clerk->measuring &&
+	    age > clerk->measuring->config->measured_max_age)
+		of = engine_snapshot_hold(clerk->measuring);
+	pthread_mutex_unlock(&clerk->lock);
+	if (of && note_failed(clerk, of->config->measured_links, false))
+		engine_log(clerk, CPL_ENGINE_ERROR,
+		           "MeasuredLinks: %s: the newest sample is older than "
+		           "MeasuredMaxAge=%d s; nothing of it counts",
+		           of->config->measured_links,
+		           of->config->measured_max_age);
+	engine_snapshot_drop(of);
 }
 
 static void run_measuring(struct cpl_request *head)
@@ -111,8 +150,10 @@ static void run_measuring(struct cpl_request *head)
 	pthread_mutex_lock(&m->clerk->lock);
 	m->clerk->measure_busy = false;
 	old = set ? m->clerk->measured : NULL;
-	if (set)
+	if (set) {
 		m->clerk->measured = set;
+		m->clerk->measure_newest = set->links.time;
+	}
 	pthread_mutex_unlock(&m->clerk->lock);
 	engine_measured_free(old);
 }
@@ -156,9 +197,12 @@ static struct links_request *due(struct clerk *clerk)
 void engine_links_tick(void *arg)
 {
 	struct clerk *clerk = arg;
-	struct links_request *m =
-	        cpl_worker_ends(clerk->worker) ? NULL : due(clerk);
+	struct links_request *m = NULL;
 
+	if (!cpl_worker_ends(clerk->worker)) {
+		say_old(clerk);
+		m = due(clerk);
+	}
 	if (!m || !cpl_worker_queue(clerk->worker, CPL_QUEUE_HOME, &m->head,
 	                            false, NULL))
 		return;
@@ -178,6 +222,7 @@ void engine_links_watch(struct clerk *clerk, struct snapshot *snapshot)
 	old = clerk->measuring;
 	clerk->measuring = wanted ? engine_snapshot_hold(snapshot) : NULL;
 	clerk->measure_next = 0;
+	clerk->measure_newest = (double)time(NULL);
 	pthread_mutex_unlock(&clerk->lock);
 	engine_snapshot_drop(old);
 	engine_links_tick(clerk);

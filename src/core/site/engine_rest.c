@@ -214,10 +214,6 @@ int engine_rest_put(struct ledger *ledger, struct cpl_error *err)
 		drop_load(ledger);
 		engine_measured_free(rest->sample);
 		rest->sample = NULL;
-		engine_log(ledger->clerk, CPL_ENGINE_ERROR,
-		           "MeasuredLinks: the newest sample is older than "
-		           "MeasuredMaxAge=%d s; nothing of it counts",
-		           ledger->snapshot->config->measured_max_age);
 		return 0;
 	}
 	/* Loads to come would be in it twice. */

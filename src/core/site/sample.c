@@ -9,6 +9,8 @@
 #include "measured/measured.h"
 
 #define FORMAT "commplace-sample"
+/* No link carries more in a second, and no sum of such is infinite. */
+#define MOST_BYTES 1e18
 
 int cpl_sample_add(struct cpl_sample *sample, const struct cpl_job_load *load)
 {
@@ -46,6 +48,7 @@ static int take_row(struct cpl_sample *out, const json_t *array, int64_t links,
 		return cpl_fail(err, "is not [JOB, LINK, BYTES]");
 	*row = (struct cpl_sample_row){job, link, json_number_value(bytes)};
 	if (link < 0 || link >= links || row->bytes < 0 ||
+	    row->bytes > MOST_BYTES ||
 	    (out->n > 1 && row[-1].job == job && row[-1].link >= link))
 		return cpl_fail(err, "is none of this network's links, in "
 		                     "their order, with bytes");
@@ -125,24 +128,38 @@ static int put_rows(const json_t *root, struct cpl_scene *scene,
 	return rc;
 }
 
+int cpl_sample_load(const char *path, struct cpl_scene *scene,
+                    struct cpl_error *err)
+{
+	json_t *root = cpl_json_load(path, err);
+	int rc = root ? put_rows(root, scene, err) : -1;
+
+	if (root && rc)
+		cpl_fail_prefix(err, "%s: ", path);
+	json_decref(root);
+	return rc;
+}
+
+char *cpl_sample_path(const char *state_dir, int64_t id, struct cpl_error *err)
+{
+	char name[48];
+
+	snprintf(name, sizeof(name), CPL_SAMPLES "/%" PRId64 ".json", id);
+	return cpl_path_join(state_dir, name, err);
+}
+
 int cpl_sample_put(const char *state_dir, int64_t id, struct cpl_scene *scene,
                    struct cpl_error *err)
 {
-	char name[48], *path;
-	json_t *root;
+	char *path = cpl_sample_path(state_dir, id, err);
 	int rc = -1;
 
-	snprintf(name, sizeof(name), CPL_SAMPLES "/%" PRId64 ".json", id);
-	path = cpl_path_join(state_dir, name, err);
-	if (!path)
-		return -1;
-	root = cpl_json_load(path, err);
-	if (!root)
-		cpl_fail_prefix(err, "what links were measured to carry is "
-		                     "not kept, or not any more (KeepSamples): ");
-	else if ((rc = put_rows(root, scene, err)))
-		cpl_fail_prefix(err, "%s: ", path);
-	json_decref(root);
+	if (path && !cpl_file_exists(path))
+		cpl_fail(err, "what links were measured to carry is not kept, "
+		              "or not any more (KeepSamples): %s",
+		         path);
+	else if (path)
+		rc = cpl_sample_load(path, scene, err);
 	free(path);
 	return rc;
 }

@@ -36,3 +36,8 @@ void cpl_sample_write(const struct cpl_sample *sample, FILE *out);
  */
 int cpl_sample_put(const char *state_dir, int64_t id, struct cpl_scene *scene,
                    struct cpl_error *err);
+/* The same of a file. */
+int cpl_sample_load(const char *path, struct cpl_scene *scene,
+                    struct cpl_error *err);
+/* Where it is, to free(). NULL with err: memory. */
+char *cpl_sample_path(const char *state_dir, int64_t id, struct cpl_error *err);

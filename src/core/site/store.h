@@ -68,6 +68,8 @@ void cpl_profile_drop(struct cpl_profile *profile);
 /* Of a job of which it is known how much each of its nodes sends (bytes/s) alone: a
  * rank is a node, and the run a second. NULL with err (memory). As
  * cpl_unknown_comm. */
+struct cpl_signature *cpl_signature_of_volume(int nodes, double volume,
+                                              struct cpl_error *err);
 struct cpl_profile *cpl_profile_of_volume(int nodes, double volume,
                                           struct cpl_error *err);
 

@@ -81,8 +81,8 @@ struct cpl_profile *store_profile_make(struct cpl_signature *sig,
 	return profile;
 }
 
-struct cpl_profile *cpl_profile_of_volume(int nodes, double volume,
-                                          struct cpl_error *err)
+struct cpl_signature *cpl_signature_of_volume(int nodes, double volume,
+                                              struct cpl_error *err)
 {
 	struct cpl_signature *sig = calloc(1, sizeof(*sig));
 
@@ -98,7 +98,15 @@ struct cpl_profile *cpl_profile_of_volume(int nodes, double volume,
 	sig->phase->weight = sig->phase->time = 1;
 	sig->phase->comm = cpl_unknown_comm(nodes, volume, err);
 	if (sig->phase->comm)
-		return store_profile_make(sig, err);
+		return sig;
 	cpl_signature_free(sig);
 	return NULL;
+}
+
+struct cpl_profile *cpl_profile_of_volume(int nodes, double volume,
+                                          struct cpl_error *err)
+{
+	struct cpl_signature *sig = cpl_signature_of_volume(nodes, volume, err);
+
+	return sig ? store_profile_make(sig, err) : NULL;
 }
