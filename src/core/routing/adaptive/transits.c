@@ -9,6 +9,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "routing/adaptive/solver.h"
@@ -47,18 +48,24 @@ static int group_of(const struct cpl_path_table *w,
 	return cpl_path_table_router(w, flows->from[row]).group;
 }
 
-/* Counts the indirect paths of a row's flows. */
-static int64_t count_indirect(const struct cpl_path_table *w,
-                              const struct cpl_solver_job *job, int row)
+/* A flow's turn is drawn, so that no pattern falls together with it. */
+static inline int turn_of(const struct cpl_solver_job *job, int from, int to)
 {
-	const struct cpl_flows *flows = job->flows;
-	int64_t first = flows->row[row], last = flows->row[row + 1];
-	int64_t n = (last - first) * CPL_DRAWN;
+	uint64_t bits = (uint64_t)from << 32 | (uint64_t)to;
 
-	for (int64_t m = first; job->direct && m < last; m++)
-		n -= cpl_leg_count(w, flows->from[row], flows->to[m]) > 1 ? 2
-		                                                          : 1;
-	return n;
+	return job->turns == 1
+	               ? 0
+	               : (int)((cpl_random_mix(bits) >> 32) *
+	                               (uint64_t)job->turns >>
+	                       32);
+}
+
+static int64_t indirect_paths(const struct cpl_path_table *w,
+                              const struct cpl_solver_job *job, int from, int to)
+{
+	if (!job->direct)
+		return CPL_DRAWN;
+	return cpl_leg_count(w, from, to) > 1 ? CPL_DRAWN - 2 : CPL_DRAWN - 1;
 }
 
 /* Cuts shards of whole groups with about as many flows. */
@@ -70,12 +77,56 @@ static void cut(const struct cpl_path_table *w, struct cpl_solver_job *job,
 
 	for (int i = 0; i < CPL_SHARDS; i++) {
 		job->cut[i] = g;
-		job->first[i] = before;
 		while (g < w->groups && before < job->n * (i + 1) / CPL_SHARDS)
 			before += flows[g++];
 	}
 	job->cut[CPL_SHARDS] = w->groups;
-	job->first[CPL_SHARDS] = job->n;
+}
+
+/* Counts each turn's flows from each shard, and the blocks that these fill. */
+static void count_turns(const struct cpl_path_table *w,
+                        struct cpl_solver_job *job)
+{
+	const struct cpl_flows *flows = job->flows;
+	int64_t paths[CPL_MOST_TURNS][CPL_SHARDS] = {0}, before = 0;
+
+	for (int i = 0; i < flows->n_from; i++) {
+		int from = flows->from[i], group = group_of(w, flows, i);
+		int shard = 0;
+
+		while (group >= job->cut[shard + 1])
+			shard++;
+		for (int64_t m = flows->row[i]; m < flows->row[i + 1]; m++) {
+			int turn = turn_of(job, from, flows->to[m]);
+
+			job->turn[turn].first[shard + 1]++;
+			paths[turn][shard] +=
+			        indirect_paths(w, job, from, flows->to[m]);
+		}
+	}
+	for (int t = 0; t < job->turns; t++) {
+		struct cpl_turn *turn = &job->turn[t];
+
+		turn->before = before;
+		for (int i = 0; i < CPL_SHARDS; i++) {
+			int64_t blocks = paths[t][i] / CPL_TRANSITS + w->groups;
+
+			turn->first[i + 1] += turn->first[i];
+			if (blocks > job->n_transits[i])
+				job->n_transits[i] = blocks;
+		}
+		before += turn->first[CPL_SHARDS];
+	}
+}
+
+size_t cpl_transits_room(const struct cpl_solver_job *job)
+{
+	int64_t most = 0;
+
+	for (int t = 0; t < job->turns; t++)
+		if (job->turn[t].first[CPL_SHARDS] > most)
+			most = job->turn[t].first[CPL_SHARDS];
+	return (size_t)most;
 }
 
 int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
@@ -99,18 +150,7 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
 		count[group_of(&w, flows, i)] +=
 		        flows->row[i + 1] - flows->row[i];
 	cut(&w, job, count);
-	for (int i = 0; i < CPL_SHARDS; i++)
-		job->n_transits[i] = 0;
-	for (int i = 0; i < flows->n_from; i++) {
-		int group = group_of(&w, flows, i), shard = 0;
-
-		while (group >= job->cut[shard + 1])
-			shard++;
-		job->n_transits[shard] += count_indirect(&w, job, i);
-	}
-	for (int i = 0; i < CPL_SHARDS; i++)
-		job->n_transits[i] =
-		        job->n_transits[i] / CPL_TRANSITS + w.groups;
+	count_turns(&w, job);
 	rc = 0;
 out:
 	free(tables);
@@ -118,22 +158,28 @@ out:
 	return rc;
 }
 
-/* Counts a row's flows by destination group, one index further on. */
+/* Counts a row's flows of the turn by destination group, one index further on. */
 static void count_row(const struct cpl_path_table *w,
-                      const struct cpl_flows *flows, int row, int64_t *start)
+                      const struct cpl_solver_job *job, int row, int turn,
+                      int64_t *start)
 {
+	const struct cpl_flows *flows = job->flows;
+
 	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++)
-		start[cpl_path_table_router(w, flows->to[m]).group + 1]++;
+		if (turn_of(job, flows->from[row], flows->to[m]) == turn)
+			start[cpl_path_table_router(w, flows->to[m]).group + 1]++;
 }
 
 static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
-                     int row, int64_t *start)
+                     int row, int turn, int64_t *start)
 {
 	const struct cpl_flows *flows = job->flows;
 
 	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++) {
 		int group = cpl_path_table_router(w, flows->to[m]).group;
 
+		if (turn_of(job, flows->from[row], flows->to[m]) != turn)
+			continue;
 		job->route[start[group]++] = (struct cpl_route){
 		        .from = flows->from[row],
 		        .to = flows->to[m],
@@ -142,11 +188,11 @@ static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
 	}
 }
 
-/* Sorts the flows from groups first .. last - 1 by destination group, from `at`
- * on, and returns where they end. */
+/* Sorts the turn's flows from groups first .. last - 1 by destination group, from
+ * `at` on, and returns where they end. */
 static int64_t sort_tile(const struct cpl_path_table *w,
-                         struct cpl_solver_job *job, int first, int last,
-                         int64_t at, int64_t *start)
+                         struct cpl_solver_job *job, int turn, int first,
+                         int last, int64_t at, int64_t *start)
 {
 	const struct cpl_flows *flows = job->flows;
 
@@ -157,7 +203,7 @@ static int64_t sort_tile(const struct cpl_path_table *w,
 		int group = group_of(w, flows, i);
 
 		if (group >= first && group < last)
-			count_row(w, flows, i, start);
+			count_row(w, job, i, turn, start);
 	}
 	for (int g = 0; g < w->groups; g++)
 		start[g + 1] += start[g];
@@ -165,7 +211,7 @@ static int64_t sort_tile(const struct cpl_path_table *w,
 		int group = group_of(w, flows, i);
 
 		if (group >= first && group < last)
-			keep_row(w, job, i, start);
+			keep_row(w, job, i, turn, start);
 	}
 	return start[w->groups];
 }
@@ -175,14 +221,19 @@ static void sort_shard(void *arg, int64_t number, int thread)
 	struct cpl_solver *s = arg;
 	struct cpl_solver_job *job = s->at;
 	int last = job->cut[number + 1];
-	int64_t at = job->first[number];
+	int64_t at = job->now.first[number];
 
-	for (int64_t m = at; m < job->first[number + 1]; m++)
-		job->total[m] = job->hops[m] = 0;
 	for (int g = job->cut[number]; g < last; g += TILE)
-		at = sort_tile(&s->table, job, g,
+		at = sort_tile(&s->table, job, s->iteration % job->turns, g,
 		               g + TILE < last ? g + TILE : last, at,
 		               s->shard[number].start);
+}
+
+/* Takes the flows whose turn the iteration is. */
+static void take_turn(struct cpl_solver *s, struct cpl_solver_job *job)
+{
+	job->now = job->turn[s->iteration % job->turns];
+	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
 }
 
 static inline struct cpl_transits **heads(const struct cpl_solver *s,
@@ -276,7 +327,7 @@ static void draw(void *arg, int64_t shard, int thread)
 		h.cursor[g].block = NULL;
 		h.head[g] = NULL;
 	}
-	for (int64_t m = job->first[shard]; m < job->first[shard + 1]; m++) {
+	for (int64_t m = job->now.first[shard]; m < job->now.first[shard + 1]; m++) {
 		struct cpl_route *route = &job->route[m];
 		struct cpl_group_router a =
 		        cpl_path_table_router(&w, route->from);
@@ -436,7 +487,7 @@ static inline int follow_some(const struct cpl_path_table *w,
                               const struct cpl_shard *shard, int64_t m,
                               struct visit visit[BATCH][CPL_DRAWN])
 {
-	int64_t last = job->first[shard->number + 1];
+	int64_t last = job->now.first[shard->number + 1];
 	int n = last - m < BATCH ? (int)(last - m) : BATCH;
 
 	for (int i = 0; i < n; i++) {
@@ -513,7 +564,7 @@ static inline double over_flows(const struct cpl_solver *s, int64_t chunk,
 	struct cpl_solver_job *job = s->at;
 	const struct cpl_shard *shard = &s->shard[chunk];
 	struct visit visit[BATCH][CPL_DRAWN];
-	int64_t m = job->first[chunk], last = job->first[chunk + 1];
+	int64_t m = job->now.first[chunk], last = job->now.first[chunk + 1];
 	double sum = 0;
 
 	for (int g = 0; g < w.groups; g++)
@@ -532,7 +583,8 @@ static void ask_some(const struct cpl_path_table *w, const struct cpl_solver *s,
                      struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
 	for (int i = 0; i < n; i++)
-		ask_flow(shard->cell, &s->at->route[m + i], visit[i], s->scale);
+		ask_flow(shard->cell, &s->at->route[m + i], visit[i],
+		         s->scale * s->at->turns);
 }
 
 static void ask_shard(void *arg, int64_t chunk, int thread)
@@ -551,7 +603,7 @@ static void grant_some(const struct cpl_path_table *w,
 		double got =
 		        grant_flow(shard->cell, &job->route[m + i], visit[i]);
 
-		job->total[m + i] += got;
+		job->total[job->now.before + m + i] += got;
 		*sum += got;
 	}
 }
@@ -578,6 +630,8 @@ static void run_tasks(struct cpl_solver *s, task *look, task *over,
 static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
                 struct cpl_shard *shard)
 {
+	if (job->turns > 1)
+		take_turn(s, job);
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
 	run_tasks(s, see, ask_shard, put_group);
 }
@@ -627,14 +681,17 @@ static inline double deliver_flow(const struct cpl_path_table *w,
 		value[k] = least(shard->cell, &visit[k]);
 		sum += value[k];
 	}
-	sum = sum > CPL_NOTHING ? route->bytes * s->scale / sum : 0;
+	sum = sum > CPL_NOTHING
+	              ? route->bytes * s->scale * s->at->turns / sum
+	              : 0;
 	for (int k = 0; k < CPL_DRAWN; k++) {
 		float weight = (float)(value[k] * sum);
 
 		got[k] = (float)(least_unit(shard->cell, &visit[k]) *
 		                 (double)weight);
 	}
-	if (!cpl_shares(s->at, m, s->iteration, got, share))
+	if (!cpl_shares(s->at->total[s->at->now.before + m],
+	                s->iteration / s->at->turns, got, share))
 		for (int k = 0; k < CPL_DRAWN; k++)
 			share[k] = 0;
 	for (int k = 0; k < CPL_DRAWN; k++)
@@ -659,7 +716,7 @@ static void deliver_some(const struct cpl_path_table *w,
 	for (int i = 0; i < n; i++) {
 		double links = deliver_flow(w, s, shard, m + i, visit[i]);
 
-		job->hops[m + i] += links;
+		job->links[job->now.before + m + i] += (float)links;
 		*sum += links * job->route[m + i].bytes;
 	}
 }
@@ -675,6 +732,8 @@ static void deliver_shard(void *arg, int64_t chunk, int thread)
 static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
                    struct cpl_shard *shard)
 {
+	if (job->turns > 1)
+		take_turn(s, job);
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
 	run_tasks(s, see_both, deliver_shard, put_bytes);
 }
@@ -682,7 +741,10 @@ static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
 static void start(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_shard *shard)
 {
-	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+	memset(job->total, 0, (size_t)job->n * sizeof(*job->total));
+	memset(job->links, 0, (size_t)job->n * sizeof(*job->links));
+	if (job->turns == 1)
+		take_turn(s, job);
 }
 
 const struct cpl_passes cpl_by_transits = {
