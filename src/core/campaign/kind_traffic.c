@@ -8,6 +8,10 @@
 #include "mapping/quick.h"
 #include "placement/decide.h"
 
+/* Pairs of hosts are kept of kinds that have no more bytes of them: there are few
+ * kinds, and jobs of most nodes are few. */
+#define BLOCKS_KEPT (UINT64_C(1) << 20)
+
 int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
                           struct cpl_error *err)
 {
@@ -195,4 +199,30 @@ void campaign_traffic_give(struct kinds *kinds, struct kind *kind)
 	kind->users--;
 	make_room(kinds);
 	pthread_mutex_unlock(&kinds->lock);
+}
+
+const struct cpl_times *campaign_blocks(struct kinds *kinds, const struct kind *kind)
+{
+	const struct cpl_times *blocks;
+
+	pthread_mutex_lock(&kinds->lock);
+	blocks = kind->blocks;
+	pthread_mutex_unlock(&kinds->lock);
+	return blocks;
+}
+
+int campaign_keep_blocks(struct kinds *kinds, struct kind *kind,
+                         const struct cpl_times *times, struct cpl_error *err)
+{
+	int rc = 0;
+
+	if (cpl_times_pair_bytes(times) > BLOCKS_KEPT)
+		return 0;
+	pthread_mutex_lock(&kinds->lock);
+	if (!kind->blocks) {
+		kind->blocks = cpl_times_again(times, err);
+		rc = kind->blocks ? 0 : -1;
+	}
+	pthread_mutex_unlock(&kinds->lock);
+	return rc;
 }

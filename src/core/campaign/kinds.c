@@ -265,8 +265,10 @@ int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
 
 void campaign_kinds_free(struct kinds *kinds)
 {
-	for (int i = 0; i < kinds->n; i++)
+	for (int i = 0; i < kinds->n; i++) {
 		campaign_traffic_drop(&kinds->kind[i]);
+		cpl_times_close(kinds->kind[i].blocks);
+	}
 	free(kinds->kind);
 	free(kinds->of);
 }
