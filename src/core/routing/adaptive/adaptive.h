@@ -90,6 +90,6 @@ static inline bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
  * or 10 of them, drawn once for all and such that a turn has no more than that, for
  * as many times its bytes. It costs what these flows cost, with 24 bytes for each of
  * the others. A flow then has 240 paths over the number of turns, which changes the
- * links' bytes by chance: doc/reproduction/damselfly.md says by how much.
+ * links' bytes by chance: doc/reproduction/adaptivity.md says by how much.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);
