@@ -73,7 +73,7 @@ struct cpl_transits {
 /* The flows that are asked for in one of several iterations. */
 #define CPL_MOST_TURNS 10
 
-struct cpl_turn {
+struct cpl_flow_turn {
 	int64_t before;                /* flows of the turns before */
 	int64_t first[CPL_SHARDS + 1]; /* flow of each shard, in this turn */
 };
@@ -109,7 +109,7 @@ struct cpl_solver_job {
 	/* For transits. */
 	float *links;                   /* [n] in place of hops */
 	int turns;                      /* each iteration has one's flows */
-	struct cpl_turn turn[CPL_MOST_TURNS], now;
+	struct cpl_flow_turn turn[CPL_MOST_TURNS], now;
 	struct cpl_route *route;        /* [the largest turn's] */
 	int64_t n_transits[CPL_SHARDS]; /* blocks at most */
 	struct cpl_transits *transits[CPL_SHARDS];
@@ -230,6 +230,8 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err);
 /* The flows of the largest turn. */
 size_t cpl_transits_room(const struct cpl_solver_job *job);
+/* Takes the flows whose turn the iteration is. */
+void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job);
 
 static inline double cpl_lesser(double a, double b)
 {
