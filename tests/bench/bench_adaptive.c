@@ -3,7 +3,7 @@
  * Time of the adaptive solve for the jobs of Jain 2016, table 3.3, on the whole
  * of a machine of 92,160 routers with 24 ranks on each of four nodes, for the
  * workload W1 of table 3.4, and for a 4-D stencil of 12,288 ranks.
- * Usage: bench_adaptive NETWORK.json CASE POLICY ROUTING [THREADS [ITERATIONS]]
+ * Usage: bench_adaptive NETWORK.json CASE POLICY ROUTING [THREADS [ITERATIONS [TURNS]]]
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,10 +51,18 @@ static const struct {
 	struct one_job job[MAX_JOBS];
 } cases[] = {
         {"small", {STENCIL(12288, "64,8,6,4", 9, 2097152)}},
+        /* For the small machine of reproduce-damselfly. */
+        {"small-stencil", {STENCIL(138240, "10,48,6,48", 9, 2097152)}},
+        {"small-many", {MANY(135168, "22,128,48")}},
+        {"small-spread", {SPREAD(138240)}},
         {"umesh", {UMESH(8847360)}},
         {"stencil", {STENCIL(8847360, "80,48,48,48", 9, 2097152)}},
         {"many", {MANY(8847360, "180,128,384")}},
         {"spread", {SPREAD(8847360)}},
+        /* A third of its messages, each of thrice the bytes. */
+        {"spread-third",
+         {{8847360, "{\"type\": \"spread\", \"ranks\": 8847360, "
+                    "\"degree\": [2, 7], \"bytes\": 1514610}"}}},
         {"w1",
          {UMESH(1769472), STENCIL(884736, "1024,864", 5, 65536),
           STENCIL(3538944, "32,48,48,48", 9, 2097152),
@@ -138,14 +146,15 @@ static void print_class(const char *name, const double *load, int64_t n)
 	       stats.max / 1e6);
 }
 
-static int solve(struct bench *b, int iterations, struct cpl_error *err)
+static int solve(struct bench *b, int iterations, int turns, struct cpl_error *err)
 {
 	const struct cpl_network *net = b->net;
 	struct cpl_adaptive a = {.net = net,
 	                         .job = b->job,
 	                         .n_jobs = b->n_jobs,
 	                         .threads = b->threads,
-	                         .iterations = iterations};
+	                         .iterations = iterations,
+	                         .turns = turns};
 	double wall, cpu, hop_bytes = 0, best[2] = {1e30, 1e30};
 	double *load = calloc((size_t)net->n_links + 1, sizeof(*load));
 	struct rusage usage;
@@ -199,7 +208,7 @@ static int solve(struct bench *b, int iterations, struct cpl_error *err)
 int main(int argc, char **argv)
 {
 	struct cpl_error err = {"usage: bench_adaptive NETWORK.json CASE POLICY"
-	                        " ROUTING [THREADS [ITERATIONS]]"};
+	                        " ROUTING [THREADS [ITERATIONS [TURNS]]]"};
 	struct cpl_network *net =
 	        argc > 4 ? cpl_network_load(argv[1], &err) : NULL;
 	struct bench b = {.net = net, .threads = argc > 5 ? atoi(argv[5]) : 1};
@@ -226,7 +235,8 @@ int main(int argc, char **argv)
 	printf("%s %s %s on %s; pairs found in %.1f s\n", argv[2], argv[3],
 	       argv[4], net->name, now(CLOCK_MONOTONIC) - start);
 	fflush(stdout);
-	rc = solve(&b, argc > 6 ? atoi(argv[6]) : 0, &err);
+	rc = solve(&b, argc > 6 ? atoi(argv[6]) : 0,
+	           argc > 7 ? atoi(argv[7]) : 0, &err);
 out:
 	if (rc)
 		fprintf(stderr, "bench_adaptive: %s\n", err.text);

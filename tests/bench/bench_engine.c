@@ -5,10 +5,11 @@
  * the calling thread, medians, of calls whose state is new and of those asked
  * again, and of jobs that begin one after the other.
  *
- *   bench_engine [-tslm] [-p POLICY] [-n CALLS] [-d DIR]
+ *   bench_engine [-tbslm] [-p POLICY] [-n CALLS] [-d DIR]
  *                [-c LINE-OF-COMMPLACE.CONF]...
  *
- * -t: a torus of 8,192 nodes in place of the dragonfly of 9,216; -s: without
+ * -t: a torus of 8,192 nodes in place of the dragonfly of 9,216; -b: a dragonfly of
+ * 131,072, with what the process then has of memory for each; -s: without
  * the large job; -l: nothing else; -d: StateDir, whose records stay, so that
  * those of two builds can be compared (compare-records); -m: instead, how the
  * process grows by 500 running jobs of 4,096 ranks, each of a profile of its
@@ -291,7 +292,20 @@ static void run_queue(const char *what, const char *profile, int nodes,
 	tell(line, end, calls);
 }
 
-static void set_up(bool torus, const char *state_dir, const char *lines)
+static long resident_kb(void)
+{
+	long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (!f || fscanf(f, "%*d %ld", &pages) != 1)
+		abort();
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) >> 10);
+}
+
+enum machine { DRAGONFLY, TORUS, BIG };
+
+static void set_up(enum machine machine, const char *state_dir, const char *lines)
 {
 	static const char *const shape[] = {
 	        "\"type\": \"dragonfly\", \"groups\": 24, \"rows\": 6, "
@@ -301,17 +315,24 @@ static void set_up(bool torus, const char *state_dir, const char *lines)
 	        "\"injection\": 16e9}, \"routing\": \"static-direct\"",
 	        "\"type\": \"torus\", \"dims\": [16, 16, 32], "
 	        "\"nodes_per_router\": 1, \"routing\": \"dimension-order\"",
+	        "\"type\": \"dragonfly\", \"groups\": 128, \"rows\": 16, "
+	        "\"columns\": 16, \"nodes_per_router\": 4, "
+	        "\"global_links_per_group_pair\": 2, \"bandwidth\": {\"row\": "
+	        "5.25e9, \"column\": 15.75e9, \"global\": 4.7e9, "
+	        "\"injection\": 16e9}, \"routing\": \"static-direct\"",
 	};
+	static const int hosts[] = {9216, 8192, 131072};
+	long before = resident_kb();
 	char text[2048], path[256];
 	const char **name;
 
-	n_hosts = torus ? 8192 : 9216;
+	n_hosts = hosts[machine];
 	if (!mkdtemp(dir))
 		abort();
 	snprintf(text, sizeof(text),
 	         "{\"format\": \"commplace-network\", \"version\": 1, "
 	         "\"name\": \"bench\", %s, \"nodes\": \"n[0-%d]\"}",
-	         shape[torus], n_hosts - 1);
+	         shape[machine], n_hosts - 1);
 	put("network.json", text);
 	snprintf(text, sizeof(text),
 	         "NetworkFile=%s/network.json\nProfileDir=%s\n"
@@ -339,6 +360,8 @@ static void set_up(bool torus, const char *state_dir, const char *lines)
 	if (cpl_engine_load(engine, 20000, NULL) ||
 	    cpl_engine_set_hosts(engine, name, n_hosts, NULL))
 		abort();
+	printf("%ld bytes for each of %d nodes\n",
+	       (resident_kb() - before) * 1024 / n_hosts, n_hosts);
 }
 
 /* Read the profiles before they are timed. */
@@ -360,13 +383,7 @@ static void warm(void)
 
 static long resident_mb(void)
 {
-	long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "r");
-
-	if (!f || fscanf(f, "%*d %ld", &pages) != 1)
-		abort();
-	fclose(f);
-	return pages * (sysconf(_SC_PAGESIZE) >> 10) >> 10;
+	return resident_kb() >> 10;
 }
 
 static void grow(void)
@@ -414,12 +431,15 @@ int main(int argc, char **argv)
 {
 	char lines[1024] = "MaxDecisionTime=20s\nMaxPassTime=60s\n";
 	int calls = 15, o;
-	bool torus = false, small = true, large = true, memory = false;
+	bool small = true, large = true, memory = false;
+	enum machine machine = DRAGONFLY;
 	const char *asked = "auto", *state_dir = NULL;
 
-	while ((o = getopt(argc, argv, "tslmp:n:d:c:")) != -1) {
+	while ((o = getopt(argc, argv, "tbslmp:n:d:c:")) != -1) {
 		if (o == 't')
-			torus = true;
+			machine = TORUS;
+		else if (o == 'b')
+			machine = BIG;
 		else if (o == 's')
 			large = false;
 		else if (o == 'l')
@@ -439,13 +459,13 @@ int main(int argc, char **argv)
 	}
 	if (calls > CALLS_MAX)
 		calls = CALLS_MAX;
-	set_up(torus, state_dir, lines);
+	set_up(machine, state_dir, lines);
 	if (memory) {
 		grow();
 		goto out;
 	}
 	warm();
-	policy = torus ? "random-nodes" : "random-groups";
+	policy = machine == TORUS ? "random-nodes" : "random-groups";
 	for (int i = 0; i < JOBS; i++) {
 		struct cpl_engine_request req = request("fill", 92, true);
 

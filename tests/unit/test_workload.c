@@ -3,6 +3,8 @@
  * Several jobs solved together: bytes and bandwidth are kept, nothing depends
  * on threads, and adaptive jobs see the others.
  */
+#include <math.h>
+
 #include "unit.h"
 
 #include "number.h"
@@ -320,6 +322,62 @@ static void test_sorted_pairs(void **state)
 	}
 }
 
+/* Flows that take turns put the same bytes on the links, but for the chance of fewer
+ * paths; and the same bits with any number of threads. */
+static void test_turns(void **state)
+{
+	static const struct {
+		const struct cpl_routing *routing;
+		int turns;
+		double mean, most; /* so much may the links' differ */
+	} table[] = {
+	        {&cpl_routing_adaptive_indirect, 2, 0.01, 0.02},
+	        {&cpl_routing_adaptive_indirect, 10, 0.02, 0.10},
+	        {&cpl_routing_adaptive_hybrid, 5, 0.01, 0.05},
+	        {&cpl_routing_adaptive_hybrid, 10, 0.02, 0.10},
+	};
+	struct cpl_network *net = fly(9, 4, 4, 1, 1);
+	size_t links = (size_t)net->n_links;
+	struct cpl_flows pairs = everybody(net->n_routers);
+	double *load[3];
+
+	for (int k = 0; k < 3; k++)
+		load[k] = calloc(links, sizeof(double));
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_adaptive_job job = {
+		        &pairs, table[i].routing, {0, 0}};
+		double sum[3] = {0}, most[3] = {0};
+
+		for (int k = 0; k < 3; k++) {
+			struct cpl_adaptive a = {.net = net,
+			                         .job = &job,
+			                         .n_jobs = 1,
+			                         .threads = k + 1,
+			                         .load = load[k],
+			                         .turns = k ? table[i].turns
+			                                    : 1};
+
+			memset(load[k], 0, links * sizeof(double));
+			assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
+			for (size_t l = 0; l < links; l++) {
+				sum[k] += load[k][l];
+				most[k] = fmax(most[k], load[k][l]);
+			}
+			assert_number(sum[k], job.routed.hop_bytes,
+			              1e-9 * sum[k]);
+		}
+		assert_memory_equal(load[1], load[2], links * sizeof(double));
+		assert_memory_not_equal(load[0], load[1],
+		                        links * sizeof(double));
+		assert_number(sum[1], sum[0], table[i].mean * sum[0]);
+		assert_number(most[1], most[0], table[i].most * most[0]);
+	}
+	for (int k = 0; k < 3; k++)
+		free(load[k]);
+	cpl_flows_free(&pairs);
+	cpl_network_free(net);
+}
+
 /* Jobs of several sizes and routings one after the other, alone and two at a
  * time: what others left in the buffers changes nothing. */
 static void test_reuse(void **state)
@@ -471,6 +529,7 @@ int main(void)
 	        cmocka_unit_test(test_alone),
 	        cmocka_unit_test(test_threads),
 	        cmocka_unit_test(test_sorted_pairs),
+	        cmocka_unit_test(test_turns),
 	        cmocka_unit_test(test_reuse),
 	        cmocka_unit_test(test_sees_the_others),
 	        cmocka_unit_test(test_stream),

@@ -28,6 +28,9 @@ struct kind {
 	struct cpl_rank_groups grown, block;
 	bool has_grown;
 	uint64_t kept; /* bytes of all that */
+	/* Ranks in blocks, with what their hosts send each other; NULL: not made yet,
+	 * or too large. */
+	struct cpl_times *blocks;
 	int users;
 	int64_t last; /* when it was taken last, counted in takes */
 };
@@ -42,6 +45,7 @@ struct kinds {
 	pthread_mutex_t lock; /* of what follows, and of what kinds keep */
 	int64_t takes;
 	uint64_t kept; /* bytes of all kinds */
+	uint64_t blocks; /* the same of their blocks, at most half as much */
 };
 
 /* This finds the kinds of the log's jobs, with segments of at most `domain` nodes as
@@ -102,6 +106,14 @@ int campaign_traffic_take(struct kinds *kinds, struct kind *kind,
                           const struct chooser *chooser,
                           struct kind_traffic *out, struct cpl_error *err);
 void campaign_traffic_give(struct kinds *kinds, struct kind *kind);
+
+/* This returns a kind's job with its ranks in blocks, for cpl_times_again, or NULL where
+ * none is kept; the second keeps what that needs of one that was placed, if there is
+ * room. They may be called from any thread. It returns 0, or -1 with err when memory is
+ * out. */
+const struct cpl_times *campaign_blocks(struct kinds *kinds, const struct kind *kind);
+int campaign_keep_blocks(struct kinds *kinds, struct kind *kind,
+                         const struct cpl_times *times, struct cpl_error *err);
 
 /* This sets what the campaign wishes with the policy of that name; *out must not
  * move. It returns 0, or -1 with err. */

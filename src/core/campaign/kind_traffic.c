@@ -8,6 +8,7 @@
 #include "mapping/quick.h"
 #include "placement/decide.h"
 
+
 int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
                           struct cpl_error *err)
 {
@@ -103,6 +104,14 @@ static int prepare(struct kind *kind, const struct chooser *chooser,
 	               : 0;
 }
 
+/* All that is kept may be so large. */
+static uint64_t most_kept(const struct kinds *kinds)
+{
+	uint64_t most = kinds->campaign->kept;
+
+	return most ? most : CPL_CAMPAIGN_KEPT;
+}
+
 static uint64_t kept_bytes(const struct kind *kind)
 {
 	uint64_t bytes = 0;
@@ -131,10 +140,8 @@ static void count_kept(struct kinds *kinds, struct kind *kind)
 /* Kinds that were not taken for longest go until the others are few enough. */
 static void make_room(struct kinds *kinds)
 {
-	uint64_t most = kinds->campaign->kept;
+	uint64_t most = most_kept(kinds);
 
-	if (!most)
-		most = CPL_CAMPAIGN_KEPT;
 	while (kinds->kept > most) {
 		struct kind *oldest = NULL;
 
@@ -195,4 +202,31 @@ void campaign_traffic_give(struct kinds *kinds, struct kind *kind)
 	kind->users--;
 	make_room(kinds);
 	pthread_mutex_unlock(&kinds->lock);
+}
+
+const struct cpl_times *campaign_blocks(struct kinds *kinds, const struct kind *kind)
+{
+	const struct cpl_times *blocks;
+
+	pthread_mutex_lock(&kinds->lock);
+	blocks = kind->blocks;
+	pthread_mutex_unlock(&kinds->lock);
+	return blocks;
+}
+
+int campaign_keep_blocks(struct kinds *kinds, struct kind *kind,
+                         const struct cpl_times *times, struct cpl_error *err)
+{
+	uint64_t bytes = cpl_times_pair_bytes(times), most = most_kept(kinds) / 2;
+	int rc = 0;
+
+	pthread_mutex_lock(&kinds->lock);
+	/* One in 16 of the room at most, so that a few large ones do not take it. */
+	if (!kind->blocks && bytes <= most / 16 && kinds->blocks + bytes <= most) {
+		kinds->blocks += bytes;
+		kind->blocks = cpl_times_again(times, err);
+		rc = kind->blocks ? 0 : -1;
+	}
+	pthread_mutex_unlock(&kinds->lock);
+	return rc;
 }

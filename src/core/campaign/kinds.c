@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "campaign/campaign_internal.h"
+#include "mapping/quick.h"
 #include "mapping/segments.h"
 #include "placement/decide.h"
 
@@ -119,6 +120,52 @@ static const enum cpl_objective objectives[] = {
         CPL_OBJECTIVE_MAX, CPL_OBJECTIVE_MEAN, CPL_OBJECTIVE_HOP_BYTES};
 #define N_OBJECTIVES ((int)(sizeof(objectives) / sizeof(*objectives)))
 
+/* This is the candidate that a decision by the objective would have taken: they are
+ * the same for each, so one decision has judged them for all. */
+static int best_by(const struct cpl_decision *decision, enum cpl_objective objective)
+{
+	int best = 0;
+
+	for (int i = 1; i < decision->n_candidates; i++) {
+		const struct cpl_candidate *a = &decision->candidate[i];
+		const struct cpl_candidate *b = &decision->candidate[best];
+
+		if (cpl_figures_better(
+		            objective,
+		            &(struct cpl_figures){a->metrics, a->sums},
+		            &(struct cpl_figures){b->metrics, b->sums}))
+			best = i;
+	}
+	return best;
+}
+
+/* This judges the sets that are best by each of the objectives, and node order, which
+ * is the first candidate. */
+static int judge_best(const struct cpl_decide_request *req,
+                      const struct cpl_decision *decision, struct kind *kind,
+                      struct cpl_times *times, struct cpl_times_space *space)
+{
+	int judged[N_OBJECTIVES + 1], n = 0;
+
+	for (int i = 0; i <= N_OBJECTIVES; i++) {
+		int k = 0, at = i < N_OBJECTIVES ? best_by(decision, objectives[i])
+		                                 : 0;
+		struct cpl_placement_request place = req->place;
+
+		while (k < n && judged[k] != at)
+			k++;
+		if (k < n)
+			continue;
+		judged[n++] = at;
+		place.seed = decision->candidate[at].seed;
+		if (decision->candidate[at].policy->place(&place, decision->node,
+		                                          &kind->err) ||
+		    judge(kind, times, space, decision->node))
+			return -1;
+	}
+	return 0;
+}
+
 static int find_alone(const struct cpl_campaign *c, struct kind *kind)
 {
 	const struct cpl_network *net = c->net;
@@ -144,17 +191,12 @@ static int find_alone(const struct cpl_campaign *c, struct kind *kind)
 		goto out;
 	for (int i = 0; i < net->n_nodes; i++)
 		empty[i] = net->node_name[i] != NULL;
-	for (int i = 0; i <= N_OBJECTIVES; i++) {
-		req.wish.policy = i < N_OBJECTIVES ? &cpl_placement_auto
-		                                   : &cpl_placement_linear;
-		req.wish.objective = objectives[i % N_OBJECTIVES];
-		if (cpl_decide(&req, &decision, &kind->err))
-			goto out;
-		rc = judge(kind, times, space, decision.node);
-		cpl_decision_free(&decision);
-		if (rc)
-			goto out;
-	}
+	req.wish.policy = &cpl_placement_auto;
+	req.wish.objective = objectives[0];
+	if (cpl_decide(&req, &decision, &kind->err))
+		goto out;
+	rc = judge_best(&req, &decision, kind, times, space);
+	cpl_decision_free(&decision);
 out:
 	cpl_times_close(times);
 	cpl_times_space_free(space);
@@ -265,8 +307,10 @@ int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
 
 void campaign_kinds_free(struct kinds *kinds)
 {
-	for (int i = 0; i < kinds->n; i++)
+	for (int i = 0; i < kinds->n; i++) {
 		campaign_traffic_drop(&kinds->kind[i]);
+		cpl_times_close(kinds->kind[i].blocks);
+	}
 	free(kinds->kind);
 	free(kinds->of);
 }

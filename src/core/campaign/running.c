@@ -19,7 +19,9 @@ int running_open(struct running_jobs *jobs, const struct cpl_network *net,
 	jobs->job = calloc((size_t)max_jobs + 1, sizeof(*jobs->job));
 	jobs->moved = calloc((size_t)max_jobs + 1, sizeof(*jobs->moved));
 	jobs->users = calloc((size_t)cpl_times_links(net) + 1, sizeof(int));
-	if (!jobs->job || !jobs->moved || !jobs->users)
+	jobs->summed = calloc((size_t)cpl_times_links(net) + 1,
+	                      sizeof(*jobs->summed));
+	if (!jobs->job || !jobs->moved || !jobs->users || !jobs->summed)
 		return cpl_fail_memory(err);
 	jobs->scene.space = cpl_times_space_new(net, routing, err);
 	return jobs->scene.space ? cpl_load_init_rates(&jobs->sent, net, err)
@@ -33,6 +35,7 @@ void running_close(struct running_jobs *jobs)
 	free(jobs->job);
 	free(jobs->moved);
 	free(jobs->users);
+	free(jobs->summed);
 	cpl_scene_close(&jobs->scene);
 	cpl_load_free(&jobs->sent);
 }
@@ -103,7 +106,8 @@ static void come(struct running_jobs *jobs, const struct cpl_job_load *load, int
 }
 
 /* This sets what is sent on the links that a job shares, now that it came, went or was
- * stretched. Each sum is made anew in the order of jobs, so that no rounding adds up. */
+ * stretched. Each sum is made anew in the order of jobs, so that no rounding adds up,
+ * and once for all the jobs that are sent for at a time. */
 static void send(struct running_jobs *jobs, const struct running_job *job)
 {
 	int64_t n;
@@ -112,6 +116,9 @@ static void send(struct running_jobs *jobs, const struct running_job *job)
 	for (int64_t i = 0; i < n; i++) {
 		int link = job->load->on[at[i]].link;
 
+		if (jobs->summed[link] == jobs->sums)
+			continue;
+		jobs->summed[link] = jobs->sums;
 		if (cpl_background_stretched(jobs->scene.running, link,
 		                             &jobs->sent))
 			cpl_background_stale(jobs->scene.running, link, false);
@@ -131,6 +138,7 @@ int running_start(struct running_jobs *jobs, struct running_job *job,
 	jobs->job[i] = *job;
 	if (job->load) {
 		come(jobs, job->load, 1);
+		jobs->sums++;
 		send(jobs, job);
 	}
 	return 0;
@@ -147,6 +155,7 @@ void running_end(struct running_jobs *jobs, int i)
 		return;
 	cpl_scene_remove(&jobs->scene, job.load);
 	come(jobs, job.load, -1);
+	jobs->sums++;
 	send(jobs, &job);
 	free(job.load);
 }
@@ -201,6 +210,7 @@ static void send_stretched(struct running_jobs *jobs)
 		load->stale = true;
 		jobs->moved[moved++] = i;
 	}
+	jobs->sums++;
 	for (int i = 0; i < moved; i++)
 		send(jobs, &jobs->job[jobs->moved[i]]);
 	if (moved)

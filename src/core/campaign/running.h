@@ -32,6 +32,7 @@ struct running_jobs {
 	struct cpl_load sent;   /* what these send, stretched as they are, where there
 	                         * are several */
 	int *moved;             /* [n] between uses of no meaning */
+	uint64_t *summed, sums; /* of each link, by which of these it was set last */
 	double busiest;         /* < 0: to be found */
 };
 

@@ -44,5 +44,6 @@ site_sources += src/core/routing/adaptive/adaptive.h \
 	src/core/routing/adaptive/adaptive.c src/core/routing/adaptive/direct.c \
 	src/core/routing/adaptive/blocks.c src/core/routing/adaptive/drawn.c \
 	src/core/routing/adaptive/links.c src/core/routing/adaptive/transits.c \
+	src/core/routing/adaptive/turns.c \
 	src/core/routing/adaptive/memory.c \
 	src/core/routing/adaptive/path_table.c

@@ -152,6 +152,70 @@ void cpl_times_close(struct cpl_times *times)
 	free(times);
 }
 
+static uint64_t pairs_of(const struct cpl_times *times,
+                         const struct times_phase *p)
+{
+	return (uint64_t)p->first[times->n_ends] * sizeof(*p->pair);
+}
+
+uint64_t cpl_times_pair_bytes(const struct cpl_times *times)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < times->n_phases; i++)
+		bytes += pairs_of(times, &times->phase[i]) +
+		         ((uint64_t)times->n_ends + 1) * sizeof(int64_t);
+	return bytes;
+}
+
+/* Its pairs, and what is said of the phase. */
+static int copy_phase(const struct cpl_times *times, int i,
+                      struct times_phase *to, struct cpl_error *err)
+{
+	const struct times_phase *from = &times->phase[i];
+	size_t bytes = (size_t)pairs_of(times, from);
+	size_t ends = ((size_t)times->n_ends + 1) * sizeof(*to->first);
+
+	*to = (struct times_phase){.weight = from->weight,
+	                           .stated = from->stated,
+	                           .round = from->round,
+	                           .max_pairs = from->first[times->n_ends]};
+	to->first = malloc(ends);
+	to->pair = malloc(bytes + 1);
+	if (!to->first || !to->pair)
+		return cpl_fail_memory(err);
+	memcpy(to->first, from->first, ends);
+	memcpy(to->pair, from->pair, bytes);
+	return 0;
+}
+
+struct cpl_times *cpl_times_again(const struct cpl_times *times,
+                                  struct cpl_error *err)
+{
+	struct cpl_times *out =
+	        times_new(times->ranks, times->n_phases, err);
+	int rc = out ? 0 : -1;
+
+	if (!rc) {
+		out->run = times->run;
+		out->exact = times->exact;
+		out->n_hosts = times->n_hosts;
+		out->n_ends = times->n_ends;
+		out->paired = true;
+		out->ported = times->ported;
+		memcpy(out->rank_host, times->rank_host,
+		       (size_t)times->ranks * sizeof(*out->rank_host));
+		rc = times_room(&out->end_node, &out->max_ends, out->n_ends,
+		                sizeof(*out->end_node), err);
+	}
+	for (int i = 0; !rc && i < times->n_phases; i++)
+		rc = copy_phase(times, i, &out->phase[i], err);
+	if (!rc)
+		return out;
+	cpl_times_close(out);
+	return NULL;
+}
+
 const struct cpl_run_times *cpl_times_run(const struct cpl_times *times)
 {
 	return &times->run;

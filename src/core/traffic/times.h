@@ -119,6 +119,14 @@ struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
                                  int ranks, struct cpl_error *err);
 void cpl_times_close(struct cpl_times *times);
 
+/* Another one of the same phases and order, that needs what they point to no more: it
+ * has the pairs of hosts that the first was placed by, and so is for networks with as
+ * many ports, with each host on a node of its own. NULL with err (memory). O(pairs of
+ * hosts), which are so many bytes. */
+struct cpl_times *cpl_times_again(const struct cpl_times *times,
+                                  struct cpl_error *err);
+uint64_t cpl_times_pair_bytes(const struct cpl_times *times);
+
 /* What is said of the run. */
 const struct cpl_run_times *cpl_times_run(const struct cpl_times *times);
 

@@ -124,7 +124,9 @@ static void finish(struct cpl_solver *s, int i)
 		        fmax(routed->max_hops, job->routed[k].max_hops);
 	}
 	for (int64_t m = 0; job->direct >= 0 && m < job->n; m++)
-		routed->max_hops = fmax(routed->max_hops, job->hops[m]);
+		routed->max_hops =
+		        fmax(routed->max_hops,
+		             job->links ? (double)job->links[m] : job->hops[m]);
 }
 
 /* Weights and grants are floats; scaled to near 1 they stay in range. */

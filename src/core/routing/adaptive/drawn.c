@@ -324,7 +324,7 @@ static void grant(struct cpl_solver *s, struct cpl_solver_job *job,
 				       sizeof(got));
 			if (!s->delivers)
 				job->total[m] += sum;
-			else if (cpl_shares(job, m, iteration, got, share))
+			else if (cpl_shares(job->total[m], iteration, got, share))
 				hop_bytes += deliver(&w, job, shard, m,
 				                     &some.paths[i], share);
 		}
@@ -350,7 +350,7 @@ static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
 			int64_t m = some.m + i;
 			double share[CPL_DRAWN];
 
-			if (cpl_shares(job, m, iteration,
+			if (cpl_shares(job->total[m], iteration,
 			               grants + m * CPL_DRAWN, share))
 				hop_bytes += deliver(&w, job, shard, m,
 				                     &some.paths[i], share);

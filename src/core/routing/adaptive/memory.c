@@ -10,6 +10,8 @@
 /* Up to so many flows the grants of all iterations are kept, in 1 GB; beyond,
  * what links show is kept, or all is iterated again. */
 #define MAX_REMEMBERED (INT64_C(1) << 20)
+/* So many flows are asked for in an iteration where there are transits. */
+#define MAX_TURN (INT64_C(1) << 24)
 /* So many flows to each group fill blocks of transits. */
 #define FILL (CPL_SHARDS * CPL_TRANSITS / 2)
 
@@ -63,9 +65,10 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 		return;
 	}
 	job->total = take_piece(pieces, count, sizeof(*job->total));
-	job->hops = take_piece(pieces, count, sizeof(*job->hops));
 	if (job->passes == &cpl_by_transits) {
-		job->route = take_piece(pieces, count, sizeof(*job->route));
+		job->links = take_piece(pieces, count, sizeof(*job->links));
+		job->route = take_piece(pieces, cpl_transits_room(job),
+		                        sizeof(*job->route));
 		for (int i = 0; i < CPL_SHARDS; i++)
 			job->transits[i] =
 			        take_piece(pieces, (size_t)job->n_transits[i],
@@ -74,6 +77,7 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 		                               sizeof(*job->transit_from));
 		return;
 	}
+	job->hops = take_piece(pieces, count, sizeof(*job->hops));
 	if (!keeps_grants(s, job))
 		return;
 	job->grants =
@@ -131,6 +135,20 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 		cpl_path_table_fill(&s->table, tables);
 }
 
+/* Numbers of turns divide the iterations of the exposure and those after it, so that
+ * each flow has as many. */
+static int turns_of(const struct cpl_solver *s, int64_t flows)
+{
+	static const int turns[] = {1, 2, 5, CPL_MOST_TURNS};
+	int i = 0;
+
+	while (turns[i] < CPL_MOST_TURNS &&
+	       (s->a->turns ? turns[i] < s->a->turns
+	                    : flows > MAX_TURN * turns[i]))
+		i++;
+	return turns[i];
+}
+
 /* Chooses the passes for the flows of a job. */
 static int choose(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_error *err)
@@ -147,6 +165,7 @@ static int choose(struct cpl_solver *s, struct cpl_solver_job *job,
 	           cpl_transits_pay(s, job)) {
 		job->passes = &cpl_by_transits;
 		s->transits = true;
+		job->turns = turns_of(s, job->n);
 		return cpl_transits_cut(s->a->net, job, err);
 	}
 	return 0;

@@ -70,6 +70,14 @@ struct cpl_transits {
 	unsigned char links[CPL_TRANSITS];
 };
 
+/* The flows that are asked for in one of several iterations. */
+#define CPL_MOST_TURNS 10
+
+struct cpl_flow_turn {
+	int64_t before;                /* flows of the turns before */
+	int64_t first[CPL_SHARDS + 1]; /* flow of each shard, in this turn */
+};
+
 struct cpl_cursor {
 	struct cpl_transits *block;
 	int at;
@@ -94,13 +102,15 @@ struct cpl_solver_job {
 	double *bytes;         /* [n] */
 	/* For drawn paths. */
 	double *total;                  /* [n] bandwidth over all iterations */
-	double *hops;                   /* [n] mean links */
+	double *hops;                   /* [n] mean links, or NULL */
 	struct cpl_paths *kept;         /* [iteration][n] or NULL */
 	struct cpl_direct *direct_kept; /* [n] with them */
 	float *grants;                  /* [iteration][n][CPL_DRAWN], or NULL */
 	/* For transits. */
-	struct cpl_route *route;        /* [n] */
-	int64_t first[CPL_SHARDS + 1];  /* flow of each shard */
+	float *links;                   /* [n] in place of hops */
+	int turns;                      /* each iteration has one's flows */
+	struct cpl_flow_turn turn[CPL_MOST_TURNS], now;
+	struct cpl_route *route;        /* [the largest turn's] */
 	int64_t n_transits[CPL_SHARDS]; /* blocks at most */
 	struct cpl_transits *transits[CPL_SHARDS];
 	struct cpl_transits **transit_from; /* [shards][groups] */
@@ -214,10 +224,14 @@ bool cpl_transits_pay(const struct cpl_solver *s,
  * goes over them on the links. */
 void cpl_blocks_see(struct cpl_solver *s);
 void cpl_blocks_put(struct cpl_solver *s, bool bytes);
-/* Cuts the groups for the shards and counts the blocks of transits that they
+/* Cuts the groups for the shards and counts the blocks of transits that the turns
  * make. Returns 0, or -1 with err (memory). */
 int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err);
+/* The flows of the largest turn. */
+size_t cpl_transits_room(const struct cpl_solver_job *job);
+/* Takes the flows whose turn the iteration is. */
+void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job);
 
 static inline double cpl_lesser(double a, double b)
 {
@@ -227,10 +241,9 @@ static inline double cpl_lesser(double a, double b)
 /* Computes each path's share of all that the flow has got; in the first
  * iteration it is even where numbers were too far apart for any grant. Returns
  * whether there is any. */
-static inline bool cpl_shares(const struct cpl_solver_job *job, int64_t m,
-                              int iteration, const float *got, double *share)
+static inline bool cpl_shares(double total, int iteration, const float *got,
+                              double *share)
 {
-	double total = job->total[m];
 	float any = 0;
 
 	if (!(total > 0)) {

@@ -8,14 +8,11 @@
  * are in the cache. The draws are those of drawn.c.
  */
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "routing/adaptive/solver.h"
 
-/* The cells of so many source groups stay in the cache while flows go from them
- * to one group after the other. */
-#define TILE 8
 /* A path takes 32 bits: 20 for the router, 4 for each of its legs. */
 #define FIRST 20
 #define SECOND 24
@@ -39,150 +36,6 @@ bool cpl_transits_pay(const struct cpl_solver *s,
 
 	return job->direct >= 0 && w->per_group <= UINT8_MAX &&
 	       w->cells <= UINT16_MAX && w->k_links <= 4;
-}
-
-static int group_of(const struct cpl_path_table *w,
-                    const struct cpl_flows *flows, int row)
-{
-	return cpl_path_table_router(w, flows->from[row]).group;
-}
-
-/* Counts the indirect paths of a row's flows. */
-static int64_t count_indirect(const struct cpl_path_table *w,
-                              const struct cpl_solver_job *job, int row)
-{
-	const struct cpl_flows *flows = job->flows;
-	int64_t first = flows->row[row], last = flows->row[row + 1];
-	int64_t n = (last - first) * CPL_DRAWN;
-
-	for (int64_t m = first; job->direct && m < last; m++)
-		n -= cpl_leg_count(w, flows->from[row], flows->to[m]) > 1 ? 2
-		                                                          : 1;
-	return n;
-}
-
-/* Cuts shards of whole groups with about as many flows. */
-static void cut(const struct cpl_path_table *w, struct cpl_solver_job *job,
-                const int64_t *flows)
-{
-	int64_t before = 0;
-	int g = 0;
-
-	for (int i = 0; i < CPL_SHARDS; i++) {
-		job->cut[i] = g;
-		job->first[i] = before;
-		while (g < w->groups && before < job->n * (i + 1) / CPL_SHARDS)
-			before += flows[g++];
-	}
-	job->cut[CPL_SHARDS] = w->groups;
-	job->first[CPL_SHARDS] = job->n;
-}
-
-int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
-                     struct cpl_error *err)
-{
-	const struct cpl_flows *flows = job->flows;
-	struct cpl_path_table w;
-	int64_t *count;
-	void *tables;
-	int rc = -1;
-
-	cpl_path_table_init(&w, net);
-	tables = malloc(cpl_path_table_size(&w));
-	count = calloc((size_t)w.groups, sizeof(*count));
-	if (!tables || !count) {
-		cpl_fail_memory(err);
-		goto out;
-	}
-	cpl_path_table_fill(&w, tables);
-	for (int i = 0; i < flows->n_from; i++)
-		count[group_of(&w, flows, i)] +=
-		        flows->row[i + 1] - flows->row[i];
-	cut(&w, job, count);
-	for (int i = 0; i < CPL_SHARDS; i++)
-		job->n_transits[i] = 0;
-	for (int i = 0; i < flows->n_from; i++) {
-		int group = group_of(&w, flows, i), shard = 0;
-
-		while (group >= job->cut[shard + 1])
-			shard++;
-		job->n_transits[shard] += count_indirect(&w, job, i);
-	}
-	for (int i = 0; i < CPL_SHARDS; i++)
-		job->n_transits[i] =
-		        job->n_transits[i] / CPL_TRANSITS + w.groups;
-	rc = 0;
-out:
-	free(tables);
-	free(count);
-	return rc;
-}
-
-/* Counts a row's flows by destination group, one index further on. */
-static void count_row(const struct cpl_path_table *w,
-                      const struct cpl_flows *flows, int row, int64_t *start)
-{
-	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++)
-		start[cpl_path_table_router(w, flows->to[m]).group + 1]++;
-}
-
-static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
-                     int row, int64_t *start)
-{
-	const struct cpl_flows *flows = job->flows;
-
-	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++) {
-		int group = cpl_path_table_router(w, flows->to[m]).group;
-
-		job->route[start[group]++] = (struct cpl_route){
-		        .from = flows->from[row],
-		        .to = flows->to[m],
-		        .bytes = flows->bytes[m],
-		};
-	}
-}
-
-/* Sorts the flows from groups first .. last - 1 by destination group, from `at`
- * on, and returns where they end. */
-static int64_t sort_tile(const struct cpl_path_table *w,
-                         struct cpl_solver_job *job, int first, int last,
-                         int64_t at, int64_t *start)
-{
-	const struct cpl_flows *flows = job->flows;
-
-	start[0] = at;
-	for (int g = 0; g < w->groups; g++)
-		start[g + 1] = 0;
-	for (int i = 0; i < flows->n_from; i++) {
-		int group = group_of(w, flows, i);
-
-		if (group >= first && group < last)
-			count_row(w, flows, i, start);
-	}
-	for (int g = 0; g < w->groups; g++)
-		start[g + 1] += start[g];
-	for (int i = 0; i < flows->n_from; i++) {
-		int group = group_of(w, flows, i);
-
-		if (group >= first && group < last)
-			keep_row(w, job, i, start);
-	}
-	return start[w->groups];
-}
-
-static void sort_shard(void *arg, int64_t number, int thread)
-{
-	struct cpl_solver *s = arg;
-	struct cpl_solver_job *job = s->at;
-	int last = job->cut[number + 1];
-	int64_t at = job->first[number];
-
-	for (int64_t m = at; m < job->first[number + 1]; m++)
-		job->total[m] = job->hops[m] = 0;
-	for (int g = job->cut[number]; g < last; g += TILE)
-		at = sort_tile(&s->table, job, g,
-		               g + TILE < last ? g + TILE : last, at,
-		               s->shard[number].start);
 }
 
 static inline struct cpl_transits **heads(const struct cpl_solver *s,
@@ -276,7 +129,7 @@ static void draw(void *arg, int64_t shard, int thread)
 		h.cursor[g].block = NULL;
 		h.head[g] = NULL;
 	}
-	for (int64_t m = job->first[shard]; m < job->first[shard + 1]; m++) {
+	for (int64_t m = job->now.first[shard]; m < job->now.first[shard + 1]; m++) {
 		struct cpl_route *route = &job->route[m];
 		struct cpl_group_router a =
 		        cpl_path_table_router(&w, route->from);
@@ -436,7 +289,7 @@ static inline int follow_some(const struct cpl_path_table *w,
                               const struct cpl_shard *shard, int64_t m,
                               struct visit visit[BATCH][CPL_DRAWN])
 {
-	int64_t last = job->first[shard->number + 1];
+	int64_t last = job->now.first[shard->number + 1];
 	int n = last - m < BATCH ? (int)(last - m) : BATCH;
 
 	for (int i = 0; i < n; i++) {
@@ -513,7 +366,7 @@ static inline double over_flows(const struct cpl_solver *s, int64_t chunk,
 	struct cpl_solver_job *job = s->at;
 	const struct cpl_shard *shard = &s->shard[chunk];
 	struct visit visit[BATCH][CPL_DRAWN];
-	int64_t m = job->first[chunk], last = job->first[chunk + 1];
+	int64_t m = job->now.first[chunk], last = job->now.first[chunk + 1];
 	double sum = 0;
 
 	for (int g = 0; g < w.groups; g++)
@@ -532,7 +385,8 @@ static void ask_some(const struct cpl_path_table *w, const struct cpl_solver *s,
                      struct visit visit[BATCH][CPL_DRAWN], double *sum)
 {
 	for (int i = 0; i < n; i++)
-		ask_flow(shard->cell, &s->at->route[m + i], visit[i], s->scale);
+		ask_flow(shard->cell, &s->at->route[m + i], visit[i],
+		         s->scale * s->at->turns);
 }
 
 static void ask_shard(void *arg, int64_t chunk, int thread)
@@ -551,7 +405,7 @@ static void grant_some(const struct cpl_path_table *w,
 		double got =
 		        grant_flow(shard->cell, &job->route[m + i], visit[i]);
 
-		job->total[m + i] += got;
+		job->total[job->now.before + m + i] += got;
 		*sum += got;
 	}
 }
@@ -578,6 +432,8 @@ static void run_tasks(struct cpl_solver *s, task *look, task *over,
 static void ask(struct cpl_solver *s, struct cpl_solver_job *job,
                 struct cpl_shard *shard)
 {
+	if (job->turns > 1)
+		cpl_transits_turn(s, job);
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
 	run_tasks(s, see, ask_shard, put_group);
 }
@@ -627,14 +483,17 @@ static inline double deliver_flow(const struct cpl_path_table *w,
 		value[k] = least(shard->cell, &visit[k]);
 		sum += value[k];
 	}
-	sum = sum > CPL_NOTHING ? route->bytes * s->scale / sum : 0;
+	sum = sum > CPL_NOTHING
+	              ? route->bytes * s->scale * s->at->turns / sum
+	              : 0;
 	for (int k = 0; k < CPL_DRAWN; k++) {
 		float weight = (float)(value[k] * sum);
 
 		got[k] = (float)(least_unit(shard->cell, &visit[k]) *
 		                 (double)weight);
 	}
-	if (!cpl_shares(s->at, m, s->iteration, got, share))
+	if (!cpl_shares(s->at->total[s->at->now.before + m],
+	                s->iteration / s->at->turns, got, share))
 		for (int k = 0; k < CPL_DRAWN; k++)
 			share[k] = 0;
 	for (int k = 0; k < CPL_DRAWN; k++)
@@ -659,7 +518,7 @@ static void deliver_some(const struct cpl_path_table *w,
 	for (int i = 0; i < n; i++) {
 		double links = deliver_flow(w, s, shard, m + i, visit[i]);
 
-		job->hops[m + i] += links;
+		job->links[job->now.before + m + i] += (float)links;
 		*sum += links * job->route[m + i].bytes;
 	}
 }
@@ -675,6 +534,8 @@ static void deliver_shard(void *arg, int64_t chunk, int thread)
 static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
                    struct cpl_shard *shard)
 {
+	if (job->turns > 1)
+		cpl_transits_turn(s, job);
 	cpl_parallel(s->a->threads, CPL_SHARDS, draw, s);
 	run_tasks(s, see_both, deliver_shard, put_bytes);
 }
@@ -682,7 +543,10 @@ static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
 static void start(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_shard *shard)
 {
-	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+	memset(job->total, 0, (size_t)job->n * sizeof(*job->total));
+	memset(job->links, 0, (size_t)job->n * sizeof(*job->links));
+	if (job->turns == 1)
+		cpl_transits_turn(s, job);
 }
 
 const struct cpl_passes cpl_by_transits = {
