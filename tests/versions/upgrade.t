@@ -68,7 +68,8 @@ if [ -n "$older" ]; then
 	slurmd() { "$older/sbin/slurmd" "$@"; }
 	older_series=$(slurmd -V | sed 's/[^ ]* //; s/\([0-9]*\)\.\([0-9]*\).*/\1\2/')
 	[ "$older_series" -ge 2405 ] || ordered=
-	eval "plain_$(declare -f cluster_write_conf)"
+	eval "plain_$(declare -f cluster_write_conf)
+		newer_$(declare -f cluster_start_slurmd)"
 	# The nodes' own copy: each Slurm looks for plugins of its own.
 	cluster_write_conf() {
 		plain_cluster_write_conf
@@ -165,6 +166,23 @@ if [ -n "$older" ]; then
 	touch "$CLUSTER/home/go"
 	runs "it ends" wait_ended "$job"
 	in_order "$job" "$CLUSTER/home/over.out" "a step after the upgrade"
+
+	# The nodes follow, and the switch plugin where they did not know it.
+	for n in $(cluster_nodes); do
+		cluster_kill "$CLUSTER/run/slurmd.$n.pid"
+	done
+	[ -n "$ordered" ] || echo "SwitchType=switch/$CLUSTER_SWITCH" >>"$SLURM_CONF"
+	ordered=yes
+	unset -f slurmd
+	for n in $(cluster_nodes); do
+		newer_cluster_start_slurmd "$n" || fail "the newer slurmd $n starts"
+	done
+	runs "slurmctld restarts with newer nodes" cluster_restart_ctld
+	runs "which come" wait_for 30 cluster_nodes_up
+	job=$(submit -N2 --ntasks-per-node=4 --comm-profile=pairs8 -o after.out \
+		--wrap "$COMMPLACE_SLURM_PREFIX/bin/srun bash -c '$PRINT_RANK'")
+	runs "a job ends" wait_ended "$job"
+	in_order "$job" "$CLUSTER/home/after.out" "all are newer"
 fi
 cluster_check
 done_testing
