@@ -385,6 +385,18 @@ struct cmd_table *explain_ranks(const struct cpl_record *r)
 	return table;
 }
 
+/* Without a profile ranks fill the nodes as the policy lists them, unless they are
+ * the user's or the scheduler has an order of its own. */
+static bool as_listed(const struct cpl_record *r)
+{
+	bool listed = r->outcome == CPL_OUTCOME_PLACED && r->ranks > 0 &&
+	              !r->own_order;
+
+	for (int k = 1; k < r->ranks && listed; k++)
+		listed = r->rank_host[k - 1] <= r->rank_host[k];
+	return listed;
+}
+
 /* Where there are no numbers, nothing was compared: there is no mapper, or the
  * user has an order of their own. */
 const char *explain_order(const struct cpl_record *r, char *buffer, size_t size)
@@ -392,7 +404,9 @@ const char *explain_order(const struct cpl_record *r, char *buffer, size_t size)
 	const char *mapper = EXPLAIN_CLEAN(r->mapping);
 
 	if (r->mapping_kept_default && r->map_max_before <= 0)
-		snprintf(buffer, size, "none: the ranks are in Slurm's order");
+		snprintf(buffer, size, "none: %s",
+		         as_listed(r) ? "ranks in blocks on the nodes as they are above"
+		                      : "the ranks are in Slurm's order");
 	else if (!strcmp(mapper, cpl_mapper_linear.name))
 		snprintf(buffer, size,
 		         "%s: ranks in blocks on the nodes as they are above",

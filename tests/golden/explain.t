@@ -81,9 +81,12 @@ wait $!
 sed 's/"map_max_before": 0.375/"map_max_before": 0/' state/running/19.json |
 	sed 's/"map_max_after": 0.25/"map_max_after": 0/' >state/ended/21.json
 sed -i 's/"job": 19/"job": 21/' state/ended/21.json
+like "$("$commplace" explain 21)" "mapping +none: ranks in blocks on the nodes as they are above" \
+	"nothing was mapped: ranks are as the policy lists its nodes"
+sed -i 's/"job": 21,/& "own_order": true,/' state/ended/21.json
 got=$("$commplace" explain 21)
 like "$got" "mapping +none: the ranks are in Slurm's order" \
-	"nothing was mapped: explain says so"
+	"or as the user has them: explain says so"
 unlike "$got" "not better" "and blames no mapper"
 
 # Candidates judged with their rank order, the stock nodes among them.

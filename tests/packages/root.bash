@@ -18,7 +18,7 @@ packages_run() {
 	version_need "packages or headers cannot be had in it" \
 		version_in "$version_root" \
 		/commplace/source/tests/packages/prepare
-	turn 2 0 && parts+=(rpm spack)
+	turn 2 0 && parts+=(rpm dnf selinux spack)
 	turn 2 1 && parts+=(ansible)
 	for part in "${parts[@]}" "$@"; do
 		version_in "$version_root" \

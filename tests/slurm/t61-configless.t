@@ -20,7 +20,7 @@ host() {
 	hosts[$1]=$pid
 	on_exit "kill $pid 2>/dev/null"
 	moved() { ! [ "/proc/$pid/ns/mnt" -ef /proc/self/ns/mnt ]; }
-	wait_for 10 moved && nsenter -t "$pid" -m bash -c '
+	wait_for 10 moved && nsenter -t "$pid" -m -r env -C / bash -c '
 		mount -t tmpfs -o mode=755 tmpfs /run &&
 			mkdir /run/munge /run/slurm &&
 			ln -s "$0" /run/munge/munge.socket.2 &&
@@ -28,20 +28,21 @@ host() {
 		"$CLUSTER/run/munge.socket" "$built_in" ||
 		bail "no namespace for $1"
 }
-# on HOST COMMAND...: without SLURM_CONF
+# on HOST COMMAND...: without SLURM_CONF. A namespace has a root of its own, where this
+# is a chroot.
 on() {
 	local pid=${hosts[$1]}
 	shift
-	nsenter -t "$pid" -m env -u SLURM_CONF "$@"
+	nsenter -t "$pid" -m -r env -C / -u SLURM_CONF "$@"
 }
 # as_one HOST COMMAND...: the same, as the user
 as_one() {
 	local pid=${hosts[$1]}
 	shift
-	(cd "$CLUSTER/home" && nsenter -t "$pid" -m setpriv \
+	nsenter -t "$pid" -m -r setpriv \
 		--reuid="$CLUSTER_USER" --regid="$CLUSTER_USER" --init-groups \
-		--inh-caps=-all env -i HOME="$CLUSTER/home" USER="$CLUSTER_USER" \
-		LANG=C PATH="$PATH" SHELL=/bin/bash "$@")
+		--inh-caps=-all env -C "$CLUSTER/home" -i HOME="$CLUSTER/home" USER="$CLUSTER_USER" \
+		LANG=C PATH="$PATH" SHELL=/bin/bash "$@"
 }
 
 CLUSTER_EXTRA="SlurmctldParameters=enable_configless"
@@ -121,7 +122,7 @@ works "SLURM_CONF_SERVER" as_one login SLURM_CONF_SERVER="$server"
 own "SLURM_CONF_SERVER" "slurmctld of SLURM_CONF_SERVER=$server" \
 	login SLURM_CONF_SERVER="$server"
 if type -P sackd >/dev/null; then
-	nsenter -t "${hosts[login]}" -m env -u SLURM_CONF sackd -D \
+	nsenter -t "${hosts[login]}" -m -r env -C / -u SLURM_CONF sackd -D \
 		--conf-server "$server" >"$CLUSTER/log/sackd.log" 2>&1 \
 		</dev/null 3>&- 4>&- &
 	on_exit "kill $! 2>/dev/null"

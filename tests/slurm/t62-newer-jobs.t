@@ -48,6 +48,7 @@ cluster_write_conf() {
 }
 cluster_start
 cluster_signature pairs8 8 pairs
+cluster_signature all8 8 all
 cluster_signature ring8 8
 cluster_signature pairs16 16 pairs
 home=$CLUSTER/home
@@ -363,7 +364,8 @@ dynamic() {
 
 # Nodes that came against the order of their names: alpha_step_rank has tasks in this
 # order, Slurm's default in that of their coming. A plan for a profile is in force
-# beside both; whoever states a distribution has Slurm's.
+# beside both; whoever states a distribution has Slurm's, and so has a job for which no
+# order is better.
 by_name() {
 	local part n
 	local -A named
@@ -405,6 +407,13 @@ by_name() {
 			wait_ended "$job"
 		is "$(ranks "$home/stated.out")" "${named[$part]}" \
 			"alpha_step_rank, $part: -m block has Slurm's"
+		job=$(submit -p $part -N2 -n8 --exclusive -w n22,n23 --comm-profile=all8 \
+			-o alike.out --wrap "srun ./print.sh") && wait_ended "$job"
+		placed "$job" "alpha_step_rank, $part: all orders are alike"
+		is "$(decision "$job" .mapping_kept_default)" true \
+			"alpha_step_rank, $part: Slurm's is kept"
+		is "$(ranks "$home/alike.out")" "${named[$part]}" \
+			"alpha_step_rank, $part: and is what they ran in"
 	done
 	is "${named[main]}" "n22 n22 n22 n22 n23 n23 n23 n23" \
 		"alpha_step_rank: Slurm's order is by names"

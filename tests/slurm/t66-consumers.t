@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Who is told of ended jobs has the decision's line: a script, Lua, an index over HTTP
-# by jobcomp plugins, and readers of JSON.
+# and whoever reads a topic of Kafka by jobcomp plugins, and readers of JSON.
 . "${0%/*}/../tools/tap.bash"
 . "${0%/*}/cluster.bash"
 CLUSTER_EXTRA=JobCompType=jobcomp/script
@@ -29,8 +29,8 @@ cluster_write_conf() {
 cluster_start
 cluster_signature pairs8 8 pairs
 
-# consume PLUGIN PATTERN [LOCATION]: an ended job's line arrives, as the pattern has it
-# behind the job's number
+# consume PLUGIN PATTERN [LOCATION [COMMAND...]]: an ended job's line arrives, as the
+# pattern has it behind the job's number; the command brings lines into $CLUSTER/ended
 consume() {
 	cluster_has_plugin "jobcomp_$1" || {
 		skip "jobcomp/$1" "this Slurm was built without it, or its package is not installed"
@@ -41,7 +41,10 @@ consume() {
 	cluster_restart_ctld || { fail "slurmctld with jobcomp/$1"; return; }
 	job=$(submit -N4 -n8 --exclusive --comm-profile=pairs8 --wrap true)
 	wait_ended "$job"
-	told() { grep -qE "${2//JOB/$job}" "$CLUSTER/ended"; }
+	told() {
+		"${@:4}"
+		grep -qE "${2//JOB/$job}" "$CLUSTER/ended"
+	}
 	# jobcomp/elasticsearch may begin with half a minute of waiting for its address.
 	wait_for 60 told "$@"
 	ok $? "jobcomp/$1: an ended job has the decision's line" ||
@@ -86,13 +89,39 @@ index() {
 	has_port() { [ -s "$CLUSTER/port" ]; }
 	wait_for 10 has_port
 }
+
+# librdkafka has a broker for tests in its clients, here in slurmctld; consumers reach
+# it as they do a real one, on a port of loopback that is in no configuration.
+topic() {
+	local pid=$(cat "$CLUSTER/run/slurmctld.pid") port
+	for port in $(perl -e '
+		my %mine;
+		m/socket:\[(\d+)\]/ and $mine{$1} = 1
+			for map { readlink $_ // "" } glob "/proc/$ARGV[0]/fd/*";
+		open my $f, "<", "/proc/net/tcp";
+		while (<$f>) {
+			my ($at, $state, $inode) = (split)[1, 3, 9];
+			print hex(($at =~ /:(.*)/)[0]), "\n"
+				if $state eq "0A" && $at =~ /^0100007F/ && $mine{$inode};
+		}' "$pid"); do
+		timeout 10 kcat -C -q -e -o beginning -b "127.0.0.1:$port" -t ended \
+			2>/dev/null >>"$CLUSTER/ended"
+	done
+}
+document='"jobid": *JOB,.*"admin_comment": *"commplace: policy=|"admin_comment": *"commplace: policy=.*"jobid": *JOB,'
 if [ "$CLUSTER_SERIES" -lt 2605 ]; then
-	skip jobcomp/elasticsearch "it sends no AdminComment before 26.05"
+	skip "jobcomp/elasticsearch, jobcomp/kafka" "they send no AdminComment before 26.05"
 else
 	index
 	export no_proxy=127.0.0.1
-	consume elasticsearch '"jobid": *JOB,.*"admin_comment": *"commplace: policy=|"admin_comment": *"commplace: policy=.*"jobid": *JOB,' \
-		"http://127.0.0.1:$(cat "$CLUSTER/port")/slurm/_doc"
+	consume elasticsearch "$document" "http://127.0.0.1:$(cat "$CLUSTER/port")/slurm/_doc"
+	if command -v kcat >/dev/null; then
+		echo test.mock.num.brokers=1 >"$CLUSTER/etc/kafka.conf"
+		echo JobCompParams=topic=ended >>"$SLURM_CONF"
+		consume kafka "$document" "$CLUSTER/etc/kafka.conf" topic
+	else
+		skip jobcomp/kafka "kcat, which reads a topic, is not installed"
+	fi
 fi
 cluster_check
 done_testing

@@ -564,7 +564,9 @@ static void test_ranks_run_as_decided(void **state)
 
 /* The busiest link with a job's ranks there, or in blocks on its hosts in the
  * scheduler's order, uneven as the scheduler has them. */
-static double busiest(const struct cpl_record *r, bool as_they_run)
+static double busiest(const struct cpl_record *r,
+                      int (*layout)(void *arg, int ranks, int *rank_host),
+                      bool as_they_run)
 {
 	struct cpl_network *net =
 	        cpl_network_load(in_dir("network.json"), NULL);
@@ -581,7 +583,7 @@ static double busiest(const struct cpl_record *r, bool as_they_run)
 	for (int h = 0; h < n; h++)
 		node[h] = as_they_run ? cpl_network_node(net, r->host[h])
 		                      : fake.host[h];
-	layout_uneven(&n, r->ranks, of);
+	layout(&n, r->ranks, of);
 	assert_int_equal(cpl_workload_evaluate(w, &job, NULL, &m, NULL, NULL),
 	                 0);
 	cpl_workload_free(w);
@@ -618,8 +620,8 @@ static void test_ranks_mapped_anew(void **state)
 		got.arg = &got.n_hosts;
 		cpl_engine_start(engine, &got, &notice);
 		r = engine_running_find(&engine->ledger, i + 1)->record;
-		assert_float_equal(r->map_max_after, busiest(r, true), 1e-9);
-		assert_float_equal(r->map_max_before, busiest(r, false), 1e-9);
+		assert_float_equal(r->map_max_after, busiest(r, layout_uneven, true), 1e-9);
+		assert_float_equal(r->map_max_before, busiest(r, layout_uneven, false), 1e-9);
 		assert_int_equal(r->mapping_kept_default,
 		                 r->map_max_after >= r->map_max_before);
 		kept += r->mapping_kept_default;
@@ -631,6 +633,69 @@ static void test_ranks_mapped_anew(void **state)
 	}
 	print_message("%d in the default order, %d mapped\n", kept, moved);
 	assert_true(moved > 3);
+}
+
+/* Blocks of even size from the last host to the first, as a topology of the
+ * scheduler ranks them; arg is &n. */
+static int layout_ranked(void *arg, int ranks, int *rank_host)
+{
+	int last = *(int *)arg - 1;
+
+	fake_layout(arg, ranks, rank_host);
+	for (int r = 0; r < ranks; r++)
+		rank_host[r] = last - rank_host[r];
+	return 0;
+}
+
+/* The scheduler's own order of ranks is not that of its table: orders of ours are
+ * judged by that one, and where none is better the job has that one. */
+static void test_the_order_of_a_ranking_scheduler(void **state)
+{
+	static const char *const policy[] = {"auto", "traffic", "random-nodes",
+	                                     "linear"};
+	static const char *const name[] = {"a8", "b16", "u4"};
+	int kept = 0, moved = 0;
+
+	/* All orders of this are alike. */
+	put("u4.json",
+	    "{\"format\": \"commplace-signature\", \"version\": 1, \"name\": "
+	    "\"u4\", \"ranks\": 4, \"phases\": [{\"name\": \"p\", \"weight\": 1, "
+	    "\"traffic\": [[0, 1, 8, 1], [0, 2, 8, 1], [0, 3, 8, 1], [1, "
+	    "0, 8, 1], [1, 2, 8, 1], [1, 3, 8, 1], [2, 0, 8, 1], [2, 1,"
+	    " 8, 1], [2, 3, 8, 1], [3, 0, 8, 1], [3, 1, 8, 1], [3, 2, "
+	    "8, 1]]}]}");
+	for (int i = 0; i < 12; i++) {
+		struct cpl_engine_request req =
+		        request(i + 1, name[i % 3], policy[i / 3], 4);
+		struct cpl_engine_allocation got = {.id = i + 1,
+		                                    .layout = layout_ranked,
+		                                    .host = fake.host,
+		                                    .arg = &got.n_hosts};
+		struct cpl_engine_notice notice;
+		const struct cpl_record *r;
+		int stock[16];
+
+		all_free();
+		fake.wanted = 4;
+		ask(&req);
+		got.n_hosts = fake.n_host;
+		cpl_engine_start(engine, &got, &notice);
+		r = engine_running_find(&engine->ledger, i + 1)->record;
+		layout_ranked(got.arg, r->ranks, stock);
+		assert_float_equal(r->map_max_before,
+		                   busiest(r, layout_ranked, false), 1e-9);
+		assert_float_equal(r->map_max_after,
+		                   busiest(r, layout_ranked, true), 1e-9);
+		for (int k = 0; k < r->ranks && r->mapping_kept_default; k++)
+			assert_string_equal(
+			        r->host[r->rank_host[k]],
+			        engine->desk.host_name[got.host[stock[k]]]);
+		kept += r->mapping_kept_default;
+		moved += !r->mapping_kept_default;
+		cpl_engine_end(engine, i + 1);
+	}
+	print_message("%d in the scheduler's order, %d mapped\n", kept, moved);
+	assert_true(kept > 3 && moved > 3);
 }
 
 /* The network states an adaptive routing: what is on record and shown is by it.
@@ -687,6 +752,7 @@ int main(void)
 	        T(test_order_without_a_profile),
 	        T(test_ranks_run_as_decided),
 	        T(test_ranks_mapped_anew),
+	        T(test_the_order_of_a_ranking_scheduler),
 	        T(test_the_stated_routing_is_shown),
 #undef T
 	};

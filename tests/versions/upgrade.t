@@ -4,7 +4,9 @@
 # three releases older, each with the plugins built for it. Uses the roots that
 # the other tests of this layer keep (COMMPLACE_TEST_ROOTS, see root.bash); or Slurms
 # of prefixes: COMMPLACE_SLURM_PREFIX and COMMPLACE_PREFIX are the newer one and its
-# commplace, COMMPLACE_OLDER_SLURM_PREFIX and COMMPLACE_OLDER_PREFIX the older's.
+# commplace, COMMPLACE_OLDER_SLURM_PREFIX and COMMPLACE_OLDER_PREFIX the older's. From
+# before 24.05, which knows no switch plugins of others, nodes are chosen and ranks keep
+# Slurm's order, until all have the newer one and it is added.
 . "${0%/*}/../tools/tap.bash"
 
 new=sid old=trixie
@@ -60,14 +62,20 @@ fi
 . "${0%/*}/../slurm/cluster.bash"
 CLUSTER_NODE_PREFIX=u
 CLUSTER_TASK=task/commplace,task/affinity
+ordered=yes
 if [ -n "$older" ]; then
 	older_srun=$older/bin/srun
 	slurmd() { "$older/sbin/slurmd" "$@"; }
-	eval "plain_$(declare -f cluster_write_conf)"
+	older_series=$(slurmd -V | sed 's/[^ ]* //; s/\([0-9]*\)\.\([0-9]*\).*/\1\2/')
+	[ "$older_series" -ge 2405 ] || ordered=
+	eval "plain_$(declare -f cluster_write_conf)
+		newer_$(declare -f cluster_start_slurmd)"
 	# The nodes' own copy: each Slurm looks for plugins of its own.
 	cluster_write_conf() {
 		plain_cluster_write_conf
+		[ -n "$ordered" ] || sed -i '/^SwitchType=/d' "$SLURM_CONF"
 		cp -rp "$CLUSTER/etc" "$CLUSTER/node"
+		CLUSTER_SERIES=$older_series cluster_write_cgroup >"$CLUSTER/node/cgroup.conf"
 		sed -i "s|^PluginDir=.*|PluginDir=$COMMPLACE_OLDER_PREFIX/lib/slurm-wlm:$older/lib/slurm|
 			s|$CLUSTER/etc/|$CLUSTER/node/|" "$CLUSTER/node/slurm.conf"
 	}
@@ -92,9 +100,17 @@ cluster_start
 cluster_signature pairs8 8 pairs
 isnt "$(slurmctld -V)" "$(slurmd -V)" "$(slurmctld -V) with $(slurmd -V) on the nodes"
 
+in_blocks() { # FILE
+	[ "$(ranks "$1" | tr ' ' '\n' | uniq | wc -l)" = 2 ]
+}
 # in_order JOB FILE NAME: ranks ran as the decision of the job says
 in_order() {
 	is "$(decision "$1" .outcome)" placed "$3: placed"
+	if [ -z "$ordered" ]; then
+		in_blocks "$2"
+		ok $? "$3: in Slurm's order, since no switch plugin lays ranks out"
+		return
+	fi
 	isnt "$(planned "$1")" "" "$3: with an order of ranks"
 	is "$(ranks "$2")" "$(planned "$1")" "$3: which they ran in"
 }
@@ -116,8 +132,8 @@ for file in "$CLUSTER/home/batch.out" "$CLUSTER/srun.out"; do
 done
 job=$(submit -N2 --ntasks-per-node=4 -o stock.out --wrap "$older_srun bash -c '$PRINT_RANK'")
 runs "a job without a profile ends" wait_ended "$job"
-is "$(ranks "$CLUSTER/home/stock.out" | tr ' ' '\n' | uniq | wc -l)" 2 \
-	"and is in block order"
+in_blocks "$CLUSTER/home/stock.out"
+ok $? "and is in block order"
 cluster_restart_ctld
 ok $? "slurmctld restarts with the older nodes"
 
@@ -150,6 +166,23 @@ if [ -n "$older" ]; then
 	touch "$CLUSTER/home/go"
 	runs "it ends" wait_ended "$job"
 	in_order "$job" "$CLUSTER/home/over.out" "a step after the upgrade"
+
+	# The nodes follow, and the switch plugin where they did not know it.
+	for n in $(cluster_nodes); do
+		cluster_kill "$CLUSTER/run/slurmd.$n.pid"
+	done
+	[ -n "$ordered" ] || echo "SwitchType=switch/$CLUSTER_SWITCH" >>"$SLURM_CONF"
+	ordered=yes
+	unset -f slurmd
+	for n in $(cluster_nodes); do
+		newer_cluster_start_slurmd "$n" || fail "the newer slurmd $n starts"
+	done
+	runs "slurmctld restarts with newer nodes" cluster_restart_ctld
+	runs "which come" wait_for 30 cluster_nodes_up
+	job=$(submit -N2 --ntasks-per-node=4 --comm-profile=pairs8 -o after.out \
+		--wrap "$COMMPLACE_SLURM_PREFIX/bin/srun bash -c '$PRINT_RANK'")
+	runs "a job ends" wait_ended "$job"
+	in_order "$job" "$CLUSTER/home/after.out" "all are newer"
 fi
 cluster_check
 done_testing

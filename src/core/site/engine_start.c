@@ -15,6 +15,7 @@ struct allocation {
 	int *slots;
 	int *node;
 	int *turn; /* [n] positions in name[], in the scheduler's order */
+	bool turned; /* which is not that of its table */
 	int n;
 	int ranks; /* 0: the scheduler would not run so many */
 	/* [ranks] position of a rank's host in name[], if the scheduler lays
@@ -59,6 +60,36 @@ static int ranks_to_lay_out(const struct decided *decided, int n_hosts)
 	               : 0;
 }
 
+/* Do ranks fill host after host? */
+static bool in_blocks(const struct allocation *a)
+{
+	for (int r = 1, k = 1; r < a->ranks; r++, k++) {
+		if (a->rank_host[r] == a->rank_host[r - 1])
+			continue;
+		if (k < a->slots[a->rank_host[r - 1]])
+			return false;
+		k = 0;
+	}
+	return true;
+}
+
+/* Scheduler's hosts come as its ranks fill them, those without ranks last: that is
+ * another order than its table's where its topology ranks nodes. */
+static void follow_ranks(struct allocation *a)
+{
+	int n = 0;
+
+	if (!in_blocks(a))
+		return;
+	for (int r = 0; r < a->ranks; r += a->slots[a->rank_host[r]]) {
+		a->turned |= a->turn[n] != a->rank_host[r];
+		a->turn[n++] = a->rank_host[r];
+	}
+	for (int h = 0; h < a->n; h++)
+		if (!a->slots[h])
+			a->turn[n++] = h;
+}
+
 /* Slots and order of the ranks as the scheduler has them. */
 static void lay_out(const struct cpl_engine_allocation *job, const int *at,
                     int ranks, struct allocation *out)
@@ -74,6 +105,7 @@ static void lay_out(const struct cpl_engine_allocation *job, const int *at,
 		out->slots[out->rank_host[r]]++;
 	}
 	out->ranks = ranks;
+	follow_ranks(out);
 }
 
 static int allocate(const struct desk *desk, const struct decided *decided,
@@ -188,12 +220,12 @@ static bool fits(const struct decided *decided, const struct allocation *real,
 }
 
 /* As the decision mapped them, under the same lock and the same load: that is
- * not done twice. */
+ * not done twice. It took the scheduler's order for that of its table. */
 static bool as_decided(const struct decided *decided, struct allocation *real)
 {
 	struct cpl_record *record = decided->record;
 
-	if (record->outcome == CPL_OUTCOME_OBSERVED ||
+	if (record->outcome == CPL_OUTCOME_OBSERVED || real->turned ||
 	    !fits(decided, real, decided->rank_host))
 		return false;
 	if (decided->rank_host)
@@ -231,8 +263,9 @@ static int map_ranks(struct desk *desk, struct ledger *ledger,
 		if (real->node[i] < 0)
 			return cpl_fail(err, "%s is not in the network",
 			                real->name[i]);
-	cpl_rank_groups_list_blocks(real->slots, real->n, ranks,
-	                            real->rank_host);
+	if (!real->turned)
+		cpl_rank_groups_list_blocks(real->slots, real->n, ranks,
+		                            real->rank_host);
 	record->mapping_kept_default = true;
 	if (order)
 		record->mapping_kept_default = engine_order_ranks(

@@ -69,6 +69,7 @@ void cplslurm_units_forget(void)
 	row = NULL;
 }
 
+#if CPLSLURM_SERIES < 2302 || CPLSLURM_SERIES >= 2405
 /* Add a unit; what would end a name in the text of units becomes "_". Return 0, or
  * -1 where memory is out. */
 static int add_unit(struct topology *t, const char *name, size_t name_length,
@@ -95,6 +96,7 @@ static int add_unit(struct topology *t, const char *name, size_t name_length,
 			*at = '_';
 	return 0;
 }
+#endif
 
 #if CPLSLURM_SERIES < 2302
 static int read_topology(struct topology *t)
