@@ -242,7 +242,7 @@ static void test_where(void **state)
 	assert_non_null(strstr(err.text, "ugal-g"));
 	ring->routing = strdup("adaptive");
 	assert_ptr_equal(cpl_routing_find_quick(ring, NULL, &err),
-	                 cpl_routing_minimal(ring));
+	                 &cpl_routing_o1turn);
 	cpl_network_free(ring);
 	cpl_network_free(groups);
 }

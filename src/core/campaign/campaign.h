@@ -12,7 +12,7 @@
  * only decision times differ.
  */
 /* Tests: asked bound nodes in test_campaign_bounds; choose kind* policies in
- * test_campaign_kinds; easy patterns stock study in test_campaign; jobs log in
+ * test_campaign_kinds; easy patterns play stock study in test_campaign; jobs log in
  * test_campaign_log; running summary in test_campaign_parts. */
 #pragma once
 

@@ -9,6 +9,7 @@ lab_sources += src/core/campaign/asked.h src/core/campaign/asked.c \
 	src/core/campaign/study.c \
 	src/core/campaign/campaign.h src/core/campaign/campaign_internal.h \
 	src/core/campaign/campaign.c src/core/campaign/kinds.c \
+	src/core/campaign/play.h src/core/campaign/play.c \
 	src/core/campaign/kind_traffic.c \
 	src/core/campaign/running.h src/core/campaign/running.c \
 	src/core/campaign/choose.c \
