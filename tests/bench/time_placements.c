@@ -3,7 +3,7 @@
  * How long a job communicates where each policy puts it on a busy machine:
  *
  *   time_placements CASES [packet|adaptive|flow [ROWS.csv [MODEL.json]]]
- * [order]
+ * [order | climb STEPS]
  *
  * Case i is on machine i mod 3, the job of 32 or 64 nodes and one of six
  * patterns. The machine was filled by Slurm's own flat selection with jobs that
@@ -14,6 +14,10 @@
  * together. Told are geometric means and worst
  * cases over Slurm's flat selection in blocks, and ours over the best of
  * Slurm's. With a model the objective learned decides, too.
+ *
+ * "climb": what could be had. From the best of ours two ranks change places, or a node
+ * and a free one or another, drawn, STEPS times; what the simulation itself says is no
+ * slower stays.
  *
  * "order": where the rank order may not arrive. Ours, judged as if it did, as
  * if that were not known and as if it did not; run with it ("arrives") and, in
@@ -106,6 +110,10 @@ static const struct policy of_order[] = {
         WITHOUT("auto by time", "auto", CPL_OBJECTIVE_TIME),
         WITHOUT("traffic by time", "traffic", CPL_OBJECTIVE_TIME),
 };
+
+static const struct policy climbed = {
+        "the best of these, climbed", -2, NULL, CPL_OBJECTIVE_MAX, true, 0, false};
+static int steps; /* of it */
 
 #define MOST_POLICIES 32
 static const struct policy *policy = all;
@@ -252,6 +260,56 @@ static double simulate(struct machine *m, const struct cpl_signature *sig,
 	return seconds;
 }
 
+/* Another layout: two ranks change places, or all ranks of two nodes, of which one may be
+ * free. */
+static void change(const struct machine *m, int *rank_node, int ranks, uint64_t step)
+{
+	int a = (int)cpl_random_below(seed, 2, 3 * step, (uint64_t)ranks);
+	int kind = (int)cpl_random_below(seed, 2, 3 * step + 1, 3);
+	int from = rank_node[a], to;
+
+	if (!kind) {
+		int b = (int)cpl_random_below(seed, 2, 3 * step + 2,
+		                              (uint64_t)ranks);
+
+		rank_node[a] = rank_node[b];
+		rank_node[b] = from;
+		return;
+	}
+	to = (int)cpl_random_below(seed, 2, 3 * step + 2, (uint64_t)m->n_free);
+	for (int node = 0; node < m->net->n_nodes; node++)
+		if (m->free[node] && !to--) {
+			to = node;
+			break;
+		}
+	for (int r = 0; r < ranks; r++)
+		rank_node[r] = rank_node[r] == from ? to
+		               : rank_node[r] == to ? from
+		                                    : rank_node[r];
+}
+
+static double climb(struct machine *m, const struct cpl_signature *sig,
+                    int *rank_node, double seconds, double guess)
+{
+	int try[MOST_NODES * PER_NODE];
+	size_t size = (size_t)sig->ranks * sizeof(*try);
+
+	for (int i = 0; i < steps; i++) {
+		double now;
+
+		memcpy(try, rank_node, size);
+		change(m, try, sig->ranks, (uint64_t)i);
+		now = memcmp(try, rank_node, size)
+		              ? simulate(m, sig, try, guess)
+		              : seconds;
+		if (now > seconds)
+			continue;
+		seconds = now;
+		memcpy(rank_node, try, size);
+	}
+	return seconds;
+}
+
 /* The features of ranks where they are, as columns. */
 static void write_features(FILE *csv, const struct machine *m,
                            const struct cpl_signature *sig,
@@ -301,7 +359,7 @@ static void run(int i, const struct cpl_learned *learned,
 {
 	int p = i / NETWORKS % PATTERNS, n = i / 2 % 2 ? 64 : 32;
 	static int placed[MOST_POLICIES][MOST_NODES * PER_NODE];
-	int *rank_node, node[MOST_NODES];
+	int *rank_node, node[MOST_NODES], best = 0;
 	struct cpl_signature *sig;
 	struct cpl_load background;
 	struct cpl_error err = {""};
@@ -326,6 +384,12 @@ static void run(int i, const struct cpl_learned *learned,
 		if (policy[k].objective == CPL_OBJECTIVE_LEARNED && !learned)
 			continue;
 		rank_node = placed[k];
+		if (policy[k].stock == climbed.stock) {
+			memcpy(rank_node, placed[best], sizeof(placed[k]));
+			seconds[k] = climb(&m, sig, rank_node, seconds[best],
+			                   RUNS * once);
+			continue;
+		}
 		place(&m, k, sig, comm, &background, learned, n, rank_node);
 		/* Ranks that are where another policy put them take as long. */
 		for (int e = 0; e < k && !(seconds[k] > 0); e++)
@@ -336,6 +400,8 @@ static void run(int i, const struct cpl_learned *learned,
 		if (!(seconds[k] > 0))
 			seconds[k] =
 			        simulate(&m, sig, rank_node, RUNS * once);
+		if (policy[k].stock < 0 && (!best || seconds[k] < seconds[best]))
+			best = k;
 		if (!csv)
 			continue;
 		fprintf(csv, "%d,%s,%s,%d,%.3f,%s,", i, network[m.k].name,
@@ -399,6 +465,15 @@ int main(int argc, char **argv)
 		policy = of_order;
 		n_policies = sizeof(of_order) / sizeof(*of_order);
 	}
+	if (argc > 2 && !strcmp(argv[argc - 2], "climb")) {
+		static struct policy with[MOST_POLICIES];
+
+		steps = atoi(argv[argc - 1]);
+		argc -= 2;
+		memcpy(with, all, sizeof(all));
+		with[n_policies++] = climbed;
+		policy = with;
+	}
 	csv = argc > 3 ? fopen(argv[3], "w") : NULL;
 
 	for (int i = 0; argc > 2 && i < MODES; i++)
@@ -413,7 +488,7 @@ int main(int argc, char **argv)
 	    (argc > 2 && strcmp(argv[2], names[how]))) {
 		fprintf(stderr, "usage: time_placements CASES "
 		                "[packet|adaptive|flow [ROWS.csv "
-		                "[MODEL.json]]] [order]\n");
+		                "[MODEL.json]]] [order | climb STEPS]\n");
 		return 2;
 	}
 	if (csv)
