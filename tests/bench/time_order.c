@@ -10,7 +10,9 @@
  * packet by packet on minimal paths, with the network's adaptive routing, and as
  * flows. Figures are of minimal routing; where packets adapt once more of one that
  * spreads flows as wide ("spread"). "Told" are the seconds that commplace traffic
- * tells, where packets adapt by the routing that has their rule. Printed for each
+ * tells, where packets adapt by the routing that has their rule. "x 2" and "x 16" are the
+ * simulation's own with packets and buffers so many times as large, which is what a
+ * model without each packet can be asked for at most. Printed for each
  * network and pattern, and as means over them: the part of pairs of placements that a
  * figure orders as the time does (Jain 2016, 4.3).
  */
@@ -40,9 +42,10 @@ static void place(const struct cpl_network *net, int i, int *node)
 	free(block);
 }
 
+/* Packets and buffers `times` as large. */
 static double simulate(const struct cpl_network *net,
                        const struct cpl_signature *sig, const int *node, int m,
-                       int k)
+                       int k, double times)
 {
 	struct cpl_sim_options o = options_of(net, k, m);
 	struct cpl_error err = {""};
@@ -50,6 +53,8 @@ static double simulate(const struct cpl_network *net,
 	int rank_node[RANKS];
 	double seconds;
 
+	o.packet *= times;
+	o.buffer *= times;
 	for (int i = 0; i < RANKS; i++)
 		rank_node[i] = node[i / PER_NODE];
 	if (cpl_simulate(&o,
@@ -66,7 +71,21 @@ static double simulate(const struct cpl_network *net,
 struct rows {
 	double figure[2][CPL_FEATURES][MOST], seconds[MODES][MOST];
 	double told[2][MOST]; /* by the routing in force: minimal, adaptive */
+	double coarse[2][2][MOST]; /* packets so many times as large, the same */
 };
+static const double times[] = {2, 16};
+
+/* Columns: figures, told, and the two. */
+#define COLUMNS (CPL_FEATURES + 3)
+
+static const double *column(const struct rows *rows, int wide, int m, int c)
+{
+	int adapts = m == 1;
+
+	return c < CPL_FEATURES    ? rows->figure[wide][c]
+	       : c == CPL_FEATURES ? rows->told[adapts]
+	                           : rows->coarse[c - CPL_FEATURES - 1][adapts];
+}
 
 /* What is compared: figures of minimal routing or of a wider one, and times. */
 static const struct {
@@ -148,7 +167,11 @@ static void fill(struct rows *rows, int n, const struct cpl_network *net, int k,
 				fprintf(csv, ",%.17g", value[0][f]);
 		}
 		for (int m = 0; m < MODES; m++) {
-			rows->seconds[m][i] = simulate(net, sig, node, m, k);
+			rows->seconds[m][i] =
+			        simulate(net, sig, node, m, k, 1);
+			for (int c = 0; c < 2 && m < 2; c++)
+				rows->coarse[c][m][i] = simulate(
+				        net, sig, node, m, k, times[c]);
 			if (csv)
 				fprintf(csv, ",%.17g", rows->seconds[m][i]);
 		}
@@ -162,16 +185,14 @@ static void print_row(const char *a, const char *b, const char *c,
                       const double *part, double spread)
 {
 	printf("| %s | %s | %s |", a, b, c);
-	for (int f = 0; f <= CPL_FEATURES; f++)
+	for (int f = 0; f < COLUMNS; f++)
 		printf(" %.3f |", part[f]);
 	printf(" %.2f |\n", spread);
 }
 
 int main(int argc, char **argv)
 {
-	/* With what is told as the last. */
-	static double mean[TABLES][CPL_FEATURES + 1],
-	        least[TABLES][CPL_FEATURES + 1];
+	static double mean[TABLES][COLUMNS], least[TABLES][COLUMNS];
 	static struct rows rows;
 	int n = argc > 1 ? atoi(argv[1]) : 0;
 	FILE *csv = argc > 2 ? fopen(argv[2], "w") : NULL;
@@ -184,8 +205,8 @@ int main(int argc, char **argv)
 	printf("| network | pattern | simulated |");
 	for (int f = 0; f < CPL_FEATURES; f++)
 		printf(" %s |", cpl_feature_name[f]);
-	printf(" told | slowest / fastest |\n|---|---|---|");
-	for (int f = 0; f <= CPL_FEATURES + 1; f++)
+	printf(" told | x 2 | x 16 | slowest / fastest |\n|---|---|---|");
+	for (int f = 0; f <= COLUMNS; f++)
 		printf("---|");
 	putchar('\n');
 	if (csv) {
@@ -195,7 +216,7 @@ int main(int argc, char **argv)
 		fprintf(csv, ",minimal,adaptive,flows\n");
 	}
 	for (int t = 0; t < TABLES; t++)
-		for (int f = 0; f <= CPL_FEATURES; f++)
+		for (int f = 0; f < COLUMNS; f++)
 			least[t][f] = 1;
 	for (int k = 0; k < NETWORKS; k++) {
 		struct cpl_network *net = load_network(k);
@@ -203,7 +224,7 @@ int main(int argc, char **argv)
 		for (int p = 0; p < PATTERNS; p++) {
 			fill(&rows, n, net, k, p, csv);
 			for (int t = 0; t < TABLES; t++) {
-				double part[CPL_FEATURES + 1], top = 0;
+				double part[COLUMNS], top = 0;
 				double low = INFINITY;
 				const double *seconds =
 				        rows.seconds[table[t].mode];
@@ -212,13 +233,10 @@ int main(int argc, char **argv)
 					top = fmax(top, seconds[i]);
 					low = fmin(low, seconds[i]);
 				}
-				for (int f = 0; f <= CPL_FEATURES; f++) {
+				for (int f = 0; f < COLUMNS; f++) {
 					if (cpl_concordant(
-					            f < CPL_FEATURES
-					                    ? rows.figure[table[t].wide]
-					                                 [f]
-					                    : rows.told[table[t].mode ==
-					                                1],
+					            column(&rows, table[t].wide,
+					                   table[t].mode, f),
 					            seconds, n, &part[f], &err))
 						die(network[k].name, &err);
 					mean[t][f] += part[f] /
