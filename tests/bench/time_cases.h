@@ -42,7 +42,7 @@ static const struct {
               "\"bandwidth\": 10e9}, {\"down\": 8, \"up\": 4, "
               "\"bandwidth\": 10e9}], \"bandwidth\": {\"injection\": 10e9}, "
               "\"nodes\": \"n[0-511]\"}",
-         "adaptive", "ecmp", "ecmp"},
+         "adaptive", "ecmp", "adaptive"},
         {"dragonfly+",
          HEAD "\"name\": \"dfplus\", \"type\": \"dragonfly+\", \"cells\": 8, "
               "\"leaves\": 8, \"spines\": 8, \"global_links_per_cell_pair\": "

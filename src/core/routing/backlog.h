@@ -10,7 +10,8 @@
  *
  * The simulation of packets has the same rules under the same names
  * (simulate/packet_route.c): "adaptive" at each router the least loaded link of a
- * shortest way, "ugal-g" a minimal path or one over another router, both drawn,
+ * shortest way (on a fat tree, adaptive_up.c, with what waits on the way back down from
+ * there: a queue before that fills buffers down to who chooses), "ugal-g" a minimal path or one over another router, both drawn,
  * whichever has less before it on all of its links (Singh 2005; Kim, Dally, Scott,
  * Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
  */
@@ -53,7 +54,7 @@ double cpl_backlog_hops(const struct cpl_network *net, int from, int to);
 /*
  * Adds the jobs' bytes to load[link id]; what is there already belongs to others.
  * 0, or -1 with err (memory). The same input yields the same bits. O(packets of all
- * flows * what one costs: with "adaptive" links of its way * dimensions, with
+ * flows * what one costs: with "adaptive" links of its way * dimensions or ports, with
  * "ugal-g" links of all minimal paths * those of one) and 8 bytes for each flow.
  */
 int cpl_backlog_solve(const struct cpl_network *net,

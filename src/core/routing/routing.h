@@ -6,7 +6,7 @@
 /* Tests: * in test_routing* test_enumeration; adaptive* in test_workload;
  * dmodk in test_fattree; kinds_* in test_dragonfly_kinds; progressive* in
  * test_progressive; shortest_path table in test_graph;
- * static_indirect_sampled in test_sampled; adaptive_hops ugal in test_backlog;
+ * static_indirect_sampled in test_sampled; adaptive_hops adaptive_up ugal in test_backlog;
  * o1turn in test_enumeration. */
 #pragma once
 
@@ -101,6 +101,8 @@ struct cpl_routing {
 	 * returns the links of that (backlog.h). */
 	double (*send)(struct cpl_backlog *before,
 	               const struct cpl_queued *packet);
+	/* Whether packets had another link than this one to choose; NULL: always. */
+	bool (*chooses)(const struct cpl_network *net, int64_t link);
 	/* Without add: what comes nearest to it by flow (cpl_routing_by_flow); NULL:
 	 * the minimal one. */
 	const struct cpl_routing *by_flow;
@@ -228,6 +230,7 @@ extern const struct cpl_routing cpl_routing_adaptive_hybrid;
 extern const struct cpl_routing cpl_routing_progressive_adaptive;
 /* Packets that choose by queues, see backlog.h. */
 extern const struct cpl_routing cpl_routing_adaptive_hops;
+extern const struct cpl_routing cpl_routing_adaptive_up;
 extern const struct cpl_routing cpl_routing_ugal;
 /* haec-box takes a wireless link straight to the column of the destination,
  * then goes board by board; on one board it goes the shorter way round, x

@@ -23,6 +23,7 @@ routings = src/core/routing/static_direct.c \
 	src/core/routing/haec.c \
 	src/core/routing/progressive/progressive.c \
 	src/core/routing/adaptive_hops.c \
+	src/core/routing/adaptive_up.c \
 	src/core/routing/ugal.c \
 	src/core/routing/o1turn.c
 site_sources += $(routings)

@@ -23,7 +23,7 @@
  * it is its utilisation u. Where own flows want all of a link, they take 1 + u times as
  * long beside one other job, which shares with them, fair and in turn, and longer beside
  * several that come to the same (cpl_slowed). Packets that choose between ways by queues (routing/backlog.h) wait for others where both are busy: then u
- * counts as u^2 between routers.
+ * counts as u^2 on links where they had a choice.
  *
  * Besides, a message waits at each link of its way for packets of others that
  * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of

@@ -103,7 +103,7 @@ struct cpl_times {
 	int64_t max_ends;
 	const struct cpl_network *net; /* of the last place */
 	bool timed;                    /* which states bandwidths */
-	bool chooses; /* packets had two ways or more to choose from */
+	const struct cpl_routing *choosing; /* whose packets chose their ways, or NULL */
 	bool staged;  /* they pass links of each class in turn */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;

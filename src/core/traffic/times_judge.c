@@ -226,6 +226,15 @@ void times_alone(struct cpl_times *times, struct times_phase *phase)
 	                       : pass_all(times, &phase->quiet);
 }
 
+/* A packet that chooses waits where both ways are busy. */
+static bool may_choose(const struct cpl_times *times, int64_t link)
+{
+	const struct cpl_routing *r = times->choosing;
+
+	return r && link < times->net->n_links &&
+	       (!r->chooses || r->chooses(times->net, link));
+}
+
 /* Compute what others have of a link; stretch > 0: own rates are in the background,
  * each divided by that. Have they anything? */
 static bool utilise(const struct cpl_times *times, struct times_link *l,
@@ -244,8 +253,7 @@ static bool utilise(const struct cpl_times *times, struct times_link *l,
 		squares -= background && background->squares ? own * own : 0;
 	}
 	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
-	/* A packet that chooses waits where both ways are busy. */
-	if (times->chooses && l->link < times->net->n_links)
+	if (may_choose(times, l->link))
 		part = fmin(l->utilisation, 1);
 	l->utilisation *= part;
 	part /= l->bandwidth;

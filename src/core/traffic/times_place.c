@@ -447,7 +447,8 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 		times->end_node[i] = node[i / ports] * ports + i % ports;
 	times->net = space->net;
 	times->timed = space->timed;
-	times->chooses = space->workload && space->routing->send;
+	times->choosing = space->workload && space->routing->send ? space->routing
+	                                                          : NULL;
 	times->shares = false;
 	times->staged = space->net->type->staged;
 	for (int i = 0; i < times->n_phases; i++) {
