@@ -6,9 +6,9 @@
  * as it runs, and so does each round of a collective operation that has
  * CPL_TIMES_ROUNDS at the most (signature/rounds.h; with more, like those of a ring,
  * all are sent at once, as their links and packets come to the same). The flows of
- * a phase, between hosts, start together and share the links max-min fairly, a flow in proportion to the pairs of ranks that it
- * stands for; one that a routing splits takes a part of each link. As flows end
- * the others get their shares (progressive filling: Bertsekas, Gallager, Data
+ * a phase, between hosts, start together and share the links max-min fairly, a flow in
+ * proportion to the pairs of ranks that it stands for; one that a routing splits takes
+ * a part of each link. As flows end the others get their shares (progressive filling: Bertsekas, Gallager, Data
  * Networks, 6.5.2). The phase has communicated when the last has ended.
  *
  * - Few flows (CPL_TIMES_EXACT at the most): so, exactly.
@@ -22,13 +22,14 @@
  * Background is what others send, in bytes per second; over a link's bandwidth
  * it is its utilisation u. Where own flows want all of a link, they take 1 + u times as
  * long beside one other job, which shares with them, fair and in turn, and longer beside
- * several that come to the same (cpl_slowed). Packets that choose between ways by queues (routing/backlog.h) wait for others where both are busy: then u
- * counts as u^2 on links where they had a choice.
+ * several that come to the same (cpl_slowed). Packets that choose between ways by
+ * queues (routing/backlog.h) wait for others where both are busy: then u counts as u^2
+ * on links where they had a choice.
  *
  * Besides, a message waits at each link of its way for packets of others that
  * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of
- * CPL_TIMES_TRAIN packets, u at most CPL_TIMES_SATURATED). The messages of a phase's mean flow, each after the
- * other, add that to the phase.
+ * CPL_TIMES_TRAIN packets, u at most CPL_TIMES_SATURATED). The messages of a phase's
+ * mean flow, each after the other, add that to the phase.
  *
  * And the last byte of a message comes later than it was sent: each link passes
  * packets on when it has them whole, so that a message takes the time of a packet (of
