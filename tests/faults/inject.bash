@@ -110,7 +110,8 @@ inject_profile() { # HOW
 	local file=$PROFILES/$fresh.json
 	rm -f "$file"
 	case $1 in
-	missing) ;;
+	# One that never was: what hung in the line before may have seen the file that was.
+	missing) fresh=gone$lines ;;
 	cut) head -c 200 "$PROFILES/pairs8.json" >"$file" ;;
 	empty) : >"$file" ;;
 	noise) head -c 5000 /proc/self/exe >"$file" ;;
