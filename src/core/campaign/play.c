@@ -87,10 +87,13 @@ static const struct job_bound *kept_by(const struct campaign_run *r, int job)
  * more than there is of such nodes: units have to be broken for these anyway. */
 static int leaves_over(const struct campaign_run *r, int job)
 {
-	int least = bounds_smallest(r->bounds), leaves;
+	int least, leaves;
 
-	if (!r->chooser.own || !r->chooser.own->leftovers || !least ||
-	    bound_in_segments(r->bounds, job) ||
+	if (!r->chooser.own || !r->chooser.own->leftovers ||
+	    bound_in_segments(r->bounds, job))
+		return 0;
+	least = bounds_smallest(r->bounds);
+	if (!least ||
 	    !bounds_wait(r->bounds, r->easy.waits, r->easy.n_waits))
 		return 0;
 	leaves = bounds_leave(r->bounds, least);

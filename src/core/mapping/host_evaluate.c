@@ -81,11 +81,11 @@ static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
 	sums->bytes_in_node += stays;
 }
 
-/* The seconds of own bytes on a link beside what others send, `at` on it. */
-static double slowed(const struct cpl_evaluator *ev, double bytes,
-                     const double *at, double bandwidth)
+/* The seconds of own bytes on a link beside what others send. */
+static double slowed(const struct cpl_evaluator *ev, double bytes, int64_t link,
+                     double bandwidth)
 {
-	return bytes / bandwidth * cpl_slowed_by(ev->rates, at, bandwidth);
+	return bytes / bandwidth * cpl_slowed_by(ev->rates, link, bandwidth);
 }
 
 /* Adds one port of a node to the metrics. */
@@ -93,7 +93,7 @@ static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
                         struct cpl_metrics *m)
 {
 	const struct cpl_network *net = ev->net;
-	const struct cpl_load *under = ev->background, *rates = ev->rates;
+	const struct cpl_load *under = ev->background;
 	int cable = node * net->n_ports + port;
 	double bandwidth = cpl_network_port_bandwidth(net, cable);
 	double in = ev->injection[node] * net->port_share[port];
@@ -104,9 +104,10 @@ static void sum_up_port(const struct cpl_evaluator *ev, int node, int port,
 	m->max_injection = larger(m->max_injection, most / bandwidth);
 	m->seconds = larger(
 	        m->seconds,
-	        larger(slowed(ev, in, rates ? &rates->injection[cable] : NULL,
-	                      bandwidth),
-	               slowed(ev, out, rates ? &rates->ejection[cable] : NULL,
+	        larger(slowed(ev, in, net->n_links + cable, bandwidth),
+	               slowed(ev, out,
+	                      net->n_links + cpl_network_port_cables(net) +
+	                              cable,
 	                      bandwidth)));
 }
 
@@ -126,10 +127,7 @@ static void sum_up(struct cpl_evaluator *ev, int n, const int *node,
 
 		sum += bytes / bandwidth;
 		m->seconds = larger(m->seconds,
-		                    slowed(ev, bytes,
-		                           ev->rates ? &ev->rates->link[link]
-		                                     : NULL,
-		                           bandwidth));
+		                    slowed(ev, bytes, link, bandwidth));
 		if (under)
 			bytes += under->link[link];
 		m->job_congestion =

@@ -27,8 +27,7 @@ static int64_t choose_link(const struct cpl_backlog *q, int router, int to)
 	for (int d = 0; d < torus->n_dims; d++) {
 		int length = torus->dim[d];
 		int at = router / stride % length, goal = to / stride % length;
-		int go = torus->wrap[d] ? cpl_ring_steps(length, at, goal)
-		                        : goal - at;
+		int go = cpl_dimension_steps(torus, d, at, goal);
 		int n = list_shortest(torus, router, d, go, way);
 
 		for (int i = 0; i < n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "routing/routing.h"
+#include "routing/dimensions.h"
 
 /* Scales numbers too small for a double, far below any sum's last bit. */
 #define TINY 0x1p-400
@@ -34,7 +34,7 @@ static int steps(const struct cpl_product *torus, int d, int from, int to,
                  int *minus)
 {
 	int n = torus->dim[d];
-	int go = torus->wrap[d] ? cpl_ring_steps(n, from, to) : to - from;
+	int go = cpl_dimension_steps(torus, d, from, to);
 
 	*minus = torus->wrap[d] && n > 1 && 2 * go == n ? -1 : go < 0;
 	return go < 0 ? -go : go;
@@ -116,16 +116,11 @@ static void add_flow(const struct cpl_network *net, int from, int to,
 	}
 }
 
-static double hops(const struct cpl_network *net, int from, int to)
-{
-	return cpl_routing_dimension_order.hops(net, from, to);
-}
-
 const struct cpl_routing cpl_routing_adaptive_minimal = {
         .name = "adaptive-minimal",
         .short_name = "AM",
         .flags = CPL_NETWORK_PRODUCT,
         .summary = "evenly over all shortest paths",
         .add = add_flow,
-        .hops = hops,
+        .hops = cpl_dimension_hops,
 };

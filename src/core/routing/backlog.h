@@ -12,8 +12,8 @@
  * (simulate/packet_route.c): "adaptive" at each router the least loaded link of a
  * shortest way (on a fat tree, adaptive_up.c, with what waits on the way back down from
  * there: a queue before that fills buffers down to who chooses), "ugal-g" a minimal path
- * or one over another router, both drawn, whichever has less before it on all of its links (Singh 2005; Kim, Dally, Scott,
- * Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
+ * or one over another router, both drawn, whichever has less before it on all of its
+ * links (Singh 2005; Kim, Dally, Scott, Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
  */
 #pragma once
 

@@ -20,25 +20,6 @@ static int put_flow(const struct cpl_network *net, int from, int to,
 	                             NULL, sums);
 }
 
-static double hops(const struct cpl_network *net, int from, int to)
-{
-	const struct cpl_product *torus = &net->product;
-	unsigned a = (unsigned)from, b = (unsigned)to;
-	int sum = 0;
-
-	for (int d = 0; d < torus->n_dims; d++) {
-		unsigned n = (unsigned)torus->dim[d];
-		int at = (int)(a % n), goal = (int)(b % n);
-		int way = torus->wrap[d] ? cpl_ring_steps((int)n, at, goal)
-		                         : goal - at;
-
-		sum += way < 0 ? -way : way;
-		a /= n;
-		b /= n;
-	}
-	return sum;
-}
-
 const struct cpl_routing cpl_routing_dimension_order = {
         .name = "dimension-order",
         .short_name = "DO",
@@ -47,5 +28,5 @@ const struct cpl_routing cpl_routing_dimension_order = {
         .add = add_flow,
         .links = links,
         .put = put_flow,
-        .hops = hops,
+        .hops = cpl_dimension_hops,
 };

@@ -4,6 +4,26 @@
 
 #include "routing/routing.h"
 
+/* The links of a shortest path: one division a dimension. */
+static inline double cpl_dimension_hops(const struct cpl_network *net, int from,
+                                        int to)
+{
+	const struct cpl_product *torus = &net->product;
+	unsigned a = (unsigned)from, b = (unsigned)to;
+	int sum = 0;
+
+	for (int d = 0; d < torus->n_dims; d++) {
+		unsigned n = (unsigned)torus->dim[d];
+		int way = cpl_dimension_steps(torus, d, (int)(a % n),
+		                              (int)(b % n));
+
+		sum += way < 0 ? -way : way;
+		a /= n;
+		b /= n;
+	}
+	return sum;
+}
+
 /*
  * Puts the bytes on the links of the path, or with share lists the links with that part
  * of the bytes, or with sums puts them there. From dimension 0 on or, `back`, from the
@@ -41,7 +61,7 @@ cpl_follow_dimensions(const struct cpl_network *net, int from, int to, bool back
 			rest = above;
 			rest_to = above_to;
 		}
-		left = torus->wrap[d] ? cpl_ring_steps(n, at, goal) : goal - at;
+		left = cpl_dimension_steps(torus, d, at, goal);
 		if (back && torus->wrap[d] && 2 * left == n)
 			left = -left;
 		minus = left < 0;

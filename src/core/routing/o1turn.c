@@ -24,11 +24,6 @@ static int64_t again(const struct cpl_network *net)
 	return net->n_links;
 }
 
-static double hops(const struct cpl_network *net, int from, int to)
-{
-	return cpl_routing_dimension_order.hops(net, from, to);
-}
-
 const struct cpl_routing cpl_routing_o1turn = {
         .name = "o1turn",
         .flags = CPL_ROUTING_SAMPLED | CPL_NETWORK_PRODUCT,
@@ -36,5 +31,5 @@ const struct cpl_routing cpl_routing_o1turn = {
         .add = add_flow,
         .links = links,
         .again = again,
-        .hops = hops,
+        .hops = cpl_dimension_hops,
 };

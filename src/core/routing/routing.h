@@ -187,6 +187,14 @@ static inline int cpl_ring_steps(int n, int from, int to)
 	return 2 * plus <= n ? plus : plus - n;
 }
 
+/* The same in one dimension of a torus or mesh. */
+static inline int cpl_dimension_steps(const struct cpl_product *torus, int d,
+                                      int from, int to)
+{
+	return torus->wrap[d] ? cpl_ring_steps(torus->dim[d], from, to)
+	                      : to - from;
+}
+
 /* All routings; the first that takes a network is its minimal, the default. */
 extern const struct cpl_registry cpl_routings;
 /* The i-th routing, or NULL after the last. */

@@ -451,8 +451,7 @@ static void next_of_product(struct cpl_simulation *sim, struct cpl_packet *it,
 	for (int d = 0; d < torus->n_dims; d++) {
 		int at = coordinate(torus, d, router), n = torus->dim[d];
 		int goal = coordinate(torus, d, it->to);
-		int go = torus->wrap[d] ? cpl_ring_steps(n, at, goal)
-		                        : goal - at;
+		int go = cpl_dimension_steps(torus, d, at, goal);
 		bool tie = torus->wrap[d] && 2 * abs(go) == n;
 
 		for (int minus = 0; minus < 2 && go; minus++) {

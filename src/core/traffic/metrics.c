@@ -134,10 +134,9 @@ static double slowed(const struct cpl_load *all, const double *own,
                      double bandwidth, double most)
 {
 	for (int64_t i = 0; i < count; i++) {
-		const double *others =
-		        rates ? &rates->link[own + i - all->link] : NULL;
 		double seconds = own[i] / bandwidth *
-		                 cpl_slowed_by(rates, others, bandwidth);
+		                 cpl_slowed_by(rates, own + i - all->link,
+		                               bandwidth);
 
 		if (seconds > most)
 			most = seconds;

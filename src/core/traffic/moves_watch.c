@@ -52,7 +52,7 @@ static int slow_links(struct cpl_moves *m, const struct cpl_load *rates)
 	                             sizeof(*m->slow));
 	for (int64_t l = 0; m->slow && l < m->net->n_links; l++)
 		m->slow[l] = cpl_slowed_by(
-		        rates, &rates->link[l],
+		        rates, l,
 		        cpl_network_link_bandwidth(m->net, l));
 	return m->slow ? 0 : -1;
 }

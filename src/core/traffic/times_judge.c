@@ -241,16 +241,15 @@ static bool utilise(const struct cpl_times *times, struct times_link *l,
                     const struct cpl_load *background, double stretch)
 {
 	double rate = background ? *cpl_times_at(background, l->link) : 0;
-	double squares = background && background->squares
-	                         ? background->squares[l->link]
-	                         : 0;
+	bool squared = background && background->squares;
+	double squares = squared ? background->squares[l->link] : 0;
 	double part = 1;
 
 	if (stretch > 0) {
 		double own = times->rate[l->rate].rate / stretch;
 
 		rate -= own;
-		squares -= background && background->squares ? own * own : 0;
+		squares -= squared ? own * own : 0;
 	}
 	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
 	if (may_choose(times, l->link))

@@ -80,9 +80,9 @@ static inline double cpl_slowed(double u, double squares)
 	return 1 + u + more;
 }
 
-/* The same where others send rates (NULL: nothing), of which `at` is that of the link.
- * Bandwidth in bytes/s. */
-static inline double cpl_slowed_by(const struct cpl_load *rates, const double *at,
+/* The same where others send rates (NULL: nothing); of a link as cpl_times_links numbers
+ * them. Bandwidth in bytes/s. */
+static inline double cpl_slowed_by(const struct cpl_load *rates, int64_t link,
                                    double bandwidth)
 {
 	double squares = 0;
@@ -90,9 +90,9 @@ static inline double cpl_slowed_by(const struct cpl_load *rates, const double *a
 	if (!rates)
 		return 1;
 	if (rates->squares)
-		squares = rates->squares[at - rates->link] /
+		squares = rates->squares[link] /
 		          (bandwidth * bandwidth);
-	return cpl_slowed(*at / bandwidth, squares);
+	return cpl_slowed(rates->link[link] / bandwidth, squares);
 }
 
 /* Of seconds, by which links that are passed in turn add up. */
