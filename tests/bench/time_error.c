@@ -3,9 +3,11 @@
  * How far the seconds of communication that a decision goes by (traffic/times.h)
  * are from simulated ones, beside running jobs:
  *
- *   time_error run NETWORK PLACEMENTS [FIRST] >ROWS.csv
+ *   time_error run NETWORK PLACEMENTS [FIRST [DRAWS]] >ROWS.csv
  *	NETWORK: torus, dragonfly, "fat tree" or dragonfly+ (time_cases.h); FIRST
- *	of the placements, 0 by default; on a terminal stderr has how far it is
+ *	of the placements, 0 by default; simulated so often beside others that
+ *	start at other times each, once by default; on a terminal stderr has how
+ *	far it is
  *   time_error tell <ROWS.csv
  *	the tables, of one or several runs' rows after each other
  *
@@ -16,7 +18,8 @@
  * (where they share one at all). Told is simulated over predicted, and the same of
  * the slowdown: the time over that without others. Predicted is for the routing in
  * force: minimal paths, for flows too, and where packets adapt what a network file
- * would state (time_cases.h).
+ * would state (time_cases.h). What is predicted is an expectation: with several
+ * draws simulated is their mean, and told besides how far one of them is from it.
  */
 #include <unistd.h>
 
@@ -58,6 +61,7 @@ struct row {
 	double used; /* of the job's busiest link, by others */
 	double pace; /* others' cycles over what they are stated to be, mean */
 	double predicted, waiting, alone, simulated;
+	double scatter; /* of one draw from simulated, mean of |log| */
 };
 
 static void place(const struct cpl_network *net, int i, int *node,
@@ -175,11 +179,12 @@ static bool load_others(const struct cpl_network *net, struct others *o,
 	return true;
 }
 
-/* The job's seconds, which began when the others had gone on for a while.
- * *pace: as in struct row. */
+/* The job's seconds, which began when the others had gone on for a while, beside
+ * one draw of their starts. *pace: as in struct row. */
 static double simulate(const struct cpl_network *net, int k, int m,
                        const struct cpl_signature *sig, const int *node,
-                       struct others *o, double predicted, double *pace)
+                       struct others *o, int draw, double predicted,
+                       double *pace)
 {
 	struct cpl_sim_options options = options_of(net, k, m);
 	struct cpl_sim_job job[MOST_OTHERS + 1];
@@ -198,8 +203,8 @@ static double simulate(const struct cpl_network *net, int k, int m,
 		        .sig = o->sig,
 		        .rank_node = o->node[j],
 		        .start = period *
-		                 (double)cpl_random_below(1, 9, (uint64_t)j,
-		                                          1000) /
+		                 (double)cpl_random_below(1, 9 + (uint64_t)draw,
+		                                          (uint64_t)j, 1000) /
 		                 1000};
 	/* Until they last longer than it. */
 	for (double runs = ceil((begin + 1.5 * predicted) / period) + 2;
@@ -228,11 +233,28 @@ static double simulate(const struct cpl_network *net, int k, int m,
 
 static void print_row(const struct row *r)
 {
-	printf("%s,%s,%d,%s,%.3g,%.6g,%.6g,%.9g,%.9g,%.9g,%.9g\n",
+	printf("%s,%s,%d,%s,%.3g,%.6g,%.6g,%.9g,%.9g,%.9g,%.9g,%.6g\n",
 	       network[r->network].name, pattern[r->pattern], r->placement,
 	       routing[r->mode], load[r->load], r->used, r->pace, r->predicted,
-	       r->waiting, r->alone, r->simulated);
+	       r->waiting, r->alone, r->simulated, r->scatter);
 	fflush(stdout);
+}
+
+/* Fills in what is simulated: the mean of draws. */
+static void simulate_draws(const struct cpl_network *net, struct row *row,
+                           const struct cpl_signature *sig, const int *node,
+                           struct others *o, int draws)
+{
+	double seconds[MOST];
+
+	row->simulated = row->scatter = 0;
+	for (int d = 0; d < draws; d++) {
+		seconds[d] = simulate(net, row->network, row->mode, sig, node,
+		                      o, d, row->predicted, &row->pace);
+		row->simulated += seconds[d] / draws;
+	}
+	for (int d = 0; d < draws; d++)
+		row->scatter += fabs(log(seconds[d] / row->simulated)) / draws;
 }
 
 /* The job under a routing. */
@@ -247,7 +269,7 @@ struct placed {
 static void run_load(const struct cpl_network *net, struct row row,
                      const struct cpl_signature *sig,
                      const struct placed placed[2], const int *node,
-                     struct others *o)
+                     struct others *o, int draws)
 {
 	struct others none = {.period = o->period};
 	bool some = load[row.load] > 0;
@@ -272,16 +294,16 @@ static void run_load(const struct cpl_network *net, struct row row,
 		row.predicted = told.seconds;
 		row.waiting = told.waiting;
 		row.alone = told.alone;
-		row.simulated =
-		        simulate(net, row.network, row.mode, sig, node,
-		                 some ? o : &none, told.seconds, &row.pace);
+		simulate_draws(net, &row, sig, node, some ? o : &none,
+		               some ? draws : 1);
 		print_row(&row);
 	}
 	cpl_signature_free(o->sig);
 	o->sig = NULL;
 }
 
-static void run_placement(const struct cpl_network *net, struct row row)
+static void run_placement(const struct cpl_network *net, struct row row,
+                          int draws)
 {
 	struct cpl_signature *sig =
 	        signature_of(row.pattern, RANKS, SCALE, 1, 0, 0);
@@ -309,7 +331,7 @@ static void run_placement(const struct cpl_network *net, struct row row)
 	if (cpl_load_init_rates(&o.rates, net, &err))
 		die("rates", &err);
 	for (row.load = 0; row.load < LOADS; row.load++)
-		run_load(net, row, sig, placed, node, &o);
+		run_load(net, row, sig, placed, node, &o, draws);
 	cpl_load_free(&o.rates);
 	for (int i = 0; i < 2; i++) {
 		cpl_times_close(placed[i].times);
@@ -318,7 +340,7 @@ static void run_placement(const struct cpl_network *net, struct row row)
 	cpl_signature_free(sig);
 }
 
-static int run(int k, int placements, int first)
+static int run(int k, int placements, int first, int draws)
 {
 	struct cpl_network *net = load_network(k);
 	bool shown = isatty(STDERR_FILENO);
@@ -333,7 +355,8 @@ static int run(int k, int placements, int first)
 			run_placement(net,
 			              (struct row){.network = k,
 			                           .pattern = p,
-			                           .placement = first + i});
+			                           .placement = first + i},
+			              draws);
 		}
 	if (shown)
 		fprintf(stderr, "\n");
@@ -374,10 +397,10 @@ static void read_rows(FILE *in)
 
 		if (sscanf(line,
 		           "%31[^,],%31[^,],%d,%31[^,],%lf,%lf,%lf,%lf,%lf,%lf,"
-		           "%lf",
+		           "%lf,%lf",
 		           net, of, &r.placement, by, &loaded, &r.used, &r.pace,
 		           &r.predicted, &r.waiting, &r.alone,
-		           &r.simulated) != 11 ||
+		           &r.simulated, &r.scatter) != 12 ||
 		    cpl_array_grow(&rows, n_rows, sizeof(*rows), &err)) {
 			fprintf(stderr, "time_error: row %d: %s\n", n_rows + 1,
 			        err.text[0] ? err.text : "not one of ours");
@@ -426,6 +449,7 @@ struct summary {
 	int n;
 	double tenth, median, ninetieth;
 	double error; /* mean, as a part */
+	double scatter; /* of one draw, likewise */
 };
 
 /* value: room for a row's each. */
@@ -433,12 +457,13 @@ static struct summary sum_up(struct which w, double times, bool slowdown,
                              double *value)
 {
 	struct summary s = {0};
-	double off = 0;
+	double off = 0, scatter = 0;
 
 	for (int i = 0; i < n_rows; i++)
 		if (is_of(&rows[i], w)) {
 			value[s.n] = ratio(&rows[i], times, slowdown);
 			off += fabs(log(value[s.n++]));
+			scatter += rows[i].scatter;
 		}
 	if (!s.n)
 		return s;
@@ -447,6 +472,7 @@ static struct summary sum_up(struct which w, double times, bool slowdown,
 	s.median = value[s.n / 2];
 	s.ninetieth = value[s.n - 1 - s.n / 10];
 	s.error = exp(off / s.n) - 1;
+	s.scatter = exp(scatter / s.n) - 1;
 	return s;
 }
 
@@ -478,14 +504,14 @@ static void tell_row(const char *name, struct which w, double *value)
 	       mode[w.mode], t.n, t.median, t.tenth, t.ninetieth,
 	       100 * t.error);
 	tell_slowdown(w);
-	printf(" %.0f %% |\n", 100 * s.error);
+	printf(" %.0f %% | %.0f %% |\n", 100 * s.error, 100 * s.scatter);
 }
 
 static void tell_head(const char *what)
 {
 	printf("| %s | simulated by | n | time over predicted | mean error | "
-	       "slowdown | predicted | mean error |\n"
-	       "|---|---|---|---|---|---|---|---|\n",
+	       "slowdown | predicted | mean error | one draw |\n"
+	       "|---|---|---|---|---|---|---|---|---|\n",
 	       what);
 }
 
@@ -561,14 +587,15 @@ int main(int argc, char **argv)
 {
 	int placements = argc > 3 ? atoi(argv[3]) : 0;
 	int first = argc > 4 ? atoi(argv[4]) : 0;
+	int draws = argc > 5 ? atoi(argv[5]) : 1;
 
 	if (argc == 2 && !strcmp(argv[1], "tell"))
 		return tell();
-	if (argc >= 4 && argc <= 5 && !strcmp(argv[1], "run") &&
+	if (argc >= 4 && argc <= 6 && !strcmp(argv[1], "run") &&
 	    placements > 0 && placements <= MOST && first >= 0 &&
-	    first <= MOST)
-		return run(network_named(argv[2]), placements, first);
-	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [FIRST] "
+	    first <= MOST && draws > 0 && draws <= MOST)
+		return run(network_named(argv[2]), placements, first, draws);
+	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [FIRST [DRAWS]] "
 	                ">ROWS.csv\n"
 	                "       time_error tell <ROWS.csv\n");
 	return 2;
