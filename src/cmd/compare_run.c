@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "routing/adaptive/adaptive.h"
 
 /* Differences below this are rounding, as in the objectives. */
@@ -249,14 +250,8 @@ static double maximum(const struct compare_result *result)
 	return result->of.stats[0].stats.max;
 }
 
-static int by_maximum(const void *a, const void *b)
-{
-	const struct compare_result *x = a, *y = b;
-
-	if (maximum(x) != maximum(y))
-		return maximum(x) < maximum(y) ? -1 : 1;
-	return x->seed < y->seed ? -1 : x->seed > y->seed;
-}
+static CPL_SORT_BY(by_maximum, struct compare_result,
+                   CPL_KEY(maximum(x), maximum(y)), CPL_UP(seed))
 
 /* Sort the results of a row's seeds and keep the median. */
 static void fill_row(struct compare_row *row, struct compare_result *result,

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 #include "signature/install.h"
 #include "signature/phases/events.h"
 #include "signature/phases/phases.h"
@@ -156,11 +157,7 @@ static int by_size_and_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct recording *)a)->path,
-	              ((const struct recording *)b)->path);
-}
+static CPL_SORT_BY(by_path, struct recording, CPL_TEXT(path))
 
 /* The i-th is a part: this makes the signature of all that are its run's, which stand
  * behind it, and sets how many they are. NULL with err. */

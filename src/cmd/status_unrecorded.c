@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "site/record.h"
 
 /* Lines of the text; all are in the JSON. */
@@ -46,11 +47,7 @@ static struct unrecorded *add_run(struct list *list, const char *name)
 	return &list->job[list->n++];
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct unrecorded *)a)->name,
-	              ((const struct unrecorded *)b)->name);
-}
+static CPL_SORT_BY(by_name, struct unrecorded, CPL_TEXT(name))
 
 /* Runs of one name become one. */
 static void merge_runs(struct list *list)
@@ -128,14 +125,7 @@ static double volume_of(const struct unrecorded *job, double others)
 	                               : others;
 }
 
-static int by_worth(const void *a, const void *b)
-{
-	const struct unrecorded *x = a, *y = b;
-
-	if (x->worth != y->worth)
-		return x->worth < y->worth ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
+static CPL_SORT_BY(by_worth, struct unrecorded, CPL_DOWN(worth), CPL_TEXT(name))
 
 /* The sum of what they are worth. */
 static double rank_names(struct list *list)

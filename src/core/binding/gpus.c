@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* PCI classes, and who makes the graphics of a server's console, which has a
  * display of class VGA on nearly every board (pci.ids: ASPEED, Matrox). */
 #define BASE_DISPLAY 0x03
@@ -39,14 +41,8 @@ static bool is_gpu(hwloc_obj_t pci)
 	return base == BASE_DISPLAY || base == BASE_ACCELERATOR;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct pci_device *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->device->logical_index < y->device->logical_index ? -1 : 1;
-}
+static CPL_SORT_BY(by_address, struct pci_device, CPL_UP(address),
+                   CPL_UP(device->logical_index))
 
 /* Where there are accelerators without a display, a VGA device of another
  * vendor is the console's. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* What is known of each GPU. */
 struct gpu_near {
 	int device; /* index in devices->gpu, or -1 */
@@ -111,15 +113,8 @@ static hwloc_cpuset_t pool_of(const struct cpl_bind_request *req,
 	return pool;
 }
 
-static int by_device(const void *a, const void *b)
-{
-	const struct gpu_near *x = *(struct gpu_near *const *)a;
-	const struct gpu_near *y = *(struct gpu_near *const *)b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x > y) - (x < y);
-}
+static CPL_SORT_BY(by_device, struct gpu_near *,
+                   CPL_KEY((*x)->device, (*y)->device), CPL_KEY(*x, *y))
 
 /* Lists the GPUs in use in the order of the bus, and sets which[] of each to
  * the number of its device among them. Returns how many devices they are. */

@@ -38,14 +38,7 @@ struct timed_row {
 	int group, row;
 };
 
-static int by_group(const void *a, const void *b)
-{
-	const struct timed_row *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
+static CPL_SORT_BY(by_group, struct timed_row, CPL_UP(group), CPL_UP(row))
 
 static int sort_rows(struct timed *t)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "graph/members.h"
 
 void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
@@ -76,11 +77,7 @@ struct host_name {
 	int at;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct host_name *)a)->name,
-	              ((const struct host_name *)b)->name);
-}
+static CPL_SORT_BY(by_name, struct host_name, CPL_TEXT(name))
 
 /* Sets at[h] to the index in `to` of host h of `from`. */
 static int find_hosts(const struct cpl_hostlist *from,

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/sort.h"
 #include "measured/rows.h"
 
 /* While the links are gone through. */
@@ -224,12 +225,7 @@ static void read_group(struct measured_reading *r, const struct measured_row *ro
 	share_out(r, &group, &s, rate);
 }
 
-static int by_link(const void *a, const void *b)
-{
-	const struct cpl_times_rate *x = a, *y = b;
-
-	return (x->link > y->link) - (x->link < y->link);
-}
+static CPL_SORT_BY(by_link, struct cpl_times_rate, CPL_UP(link))
 
 static int read_groups(struct measured_reading *r, struct cpl_error *err)
 {

@@ -60,14 +60,7 @@ struct unit_leaf {
 	int unit, leaf;
 };
 
-static int by_unit(const void *a, const void *b)
-{
-	const struct unit_leaf *x = a, *y = b;
-
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
+static CPL_SORT_BY(by_unit, struct unit_leaf, CPL_UP(unit), CPL_UP(leaf))
 
 /* Switches most of whose nodes are on the unit of one before, into out if that
  * is not NULL. How many nodes these are, at least; -1: memory. */

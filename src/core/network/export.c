@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/hostlist.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "network/type.h"
 
 struct export_switch {
@@ -106,11 +107,6 @@ struct export_graph {
 	int *parent; /* [routers] -1: the root */
 };
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* The neighbours of each router. How many there are in all. */
 static int64_t list_neighbours(const struct cpl_network *net,
                                struct export_graph *g)
@@ -132,7 +128,7 @@ static int64_t list_neighbours(const struct cpl_network *net,
 	for (int r = 0; r < net->n_routers; r++) {
 		int *row = g->next + g->first[r], m = 0;
 
-		qsort(row, (size_t)g->degree[r], sizeof(*row), by_number);
+		qsort(row, (size_t)g->degree[r], sizeof(*row), cpl_by_int);
 		for (int i = 0; i < g->degree[r]; i++)
 			if (row[i] != r && (!m || row[m - 1] != row[i]))
 				row[m++] = row[i];
@@ -283,11 +279,6 @@ static int add_hosts(struct export_tree *t)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int check_names(const struct export_tree *t)
 {
 	char **name = malloc(((size_t)t->n + 1) * sizeof(*name));
@@ -297,7 +288,7 @@ static int check_names(const struct export_tree *t)
 		return cpl_fail_memory(t->err);
 	for (int i = 0; i < t->n; i++)
 		name[i] = t->item[i].name;
-	qsort(name, (size_t)t->n, sizeof(*name), compare_names);
+	qsort(name, (size_t)t->n, sizeof(*name), cpl_by_text);
 	for (int i = 1; i < t->n && !rc; i++)
 		if (!strcmp(name[i - 1], name[i]))
 			rc = cpl_fail(t->err, "two switches are called %s",

@@ -47,14 +47,7 @@ struct in_unit {
 	int unit, node;
 };
 
-static int by_unit(const void *a, const void *b)
-{
-	const struct in_unit *x = a, *y = b;
-
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
+static CPL_SORT_BY(by_unit, struct in_unit, CPL_UP(unit), CPL_UP(node))
 
 static int take_run(const struct cpl_placement_request *req,
                     const struct cpl_whole_units *units, const int *count,

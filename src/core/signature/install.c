@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 
 #define FILE_MAX_BYTES (UINT64_C(2) << 30)
 #define LOCK ".lock"
@@ -44,12 +45,7 @@ static int push_version(void *arg, const char *file,
 	return 0;
 }
 
-int cpl_version_by_number(const void *a, const void *b)
-{
-	const struct cpl_version *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
+CPL_SORT_BY(cpl_version_by_number, struct cpl_version, CPL_UP(number))
 
 int cpl_install_same(const char *a, const char *b, struct cpl_error *err)
 {

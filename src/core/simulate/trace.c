@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "simulate/trace_internal.h"
 
 /* The seconds after the last call. */
@@ -67,14 +68,7 @@ static int add_pair(struct cpl_trace *trace, int to, int from, double n,
 	return 0;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-	const struct trace_pair *x = a, *y = b;
-
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
-}
+static CPL_SORT_BY(by_pair, struct trace_pair, CPL_UP(to), CPL_UP(from))
 
 static int add_kind(struct cpl_trace *trace, int rank,
                     const struct cpl_run_kind *kind, struct cpl_error *err)

@@ -6,6 +6,7 @@
 
 #include "base/hostlist.h"
 #include "base/packed.h"
+#include "base/sort.h"
 #include "binding/launch.h"
 
 uint32_t *cpl_handed_ranks(int n)
@@ -122,12 +123,7 @@ struct step_host {
 	int at;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	const struct step_host *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
+static CPL_SORT_BY(by_name, struct step_host, CPL_TEXT(name))
 
 /* to[h] = position in the step of the layout's host h, or -1. */
 static int find_hosts(const struct cpl_hostlist *layout,

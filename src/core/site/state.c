@@ -8,6 +8,7 @@
 
 #include "base/hostlist.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "signature/signature.h"
 #include "site/site_internal.h"
 
@@ -81,11 +82,7 @@ struct host_index {
 	int index;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct host_index *)a)->name,
-	              ((const struct host_index *)b)->name);
-}
+static CPL_SORT_BY(by_name, struct host_index, CPL_TEXT(name))
 
 static struct host_index *sorted_hosts(const struct cpl_running_job *job,
                                        struct cpl_error *err)
@@ -194,13 +191,7 @@ static int take_job(const json_t *object, struct cpl_running_job *job,
 	return rc;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	int64_t x = ((const struct cpl_running_job *)a)->id;
-	int64_t y = ((const struct cpl_running_job *)b)->id;
-
-	return (x > y) - (x < y);
-}
+static CPL_SORT_BY(by_id, struct cpl_running_job, CPL_UP(id))
 
 void state_sort(struct cpl_state *state)
 {

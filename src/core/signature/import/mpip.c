@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "signature/import/calls.h"
 
 #define MAX_SITE 16777215
@@ -154,14 +155,7 @@ static int take_row(struct cpl_lines *in, struct report *r)
 	return r->section == SENT ? take_sent(in, r, name, &at, calls) : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct caller *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+static CPL_SORT_BY(compare, struct caller, CPL_UP(site), CPL_UP(rank))
 
 /* This sorts the callers and keeps each once. The ranks of a site become its group,
  * group[site]. */

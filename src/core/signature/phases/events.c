@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/packed.h"
+#include "base/sort.h"
 #include "signature/signature.h"
 
 #define MAX_BYTES (UINT64_C(8) << 30)
@@ -325,12 +326,7 @@ static int read_section(struct event_reader *r)
 	return r->in.bad ? truncated(r) : 0;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct cpl_run_rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+static CPL_SORT_BY(by_rank, struct cpl_run_rank, CPL_UP(rank))
 
 /* The sections come in order, and none comes twice. */
 static int finish(struct cpl_run_events *e, const char *name,
