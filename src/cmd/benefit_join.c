@@ -170,11 +170,9 @@ static int add_drawn(struct cpl_trial_jobs *jobs,
 static void free_join(struct join *join)
 {
 	for (int64_t i = 0; i < join->n; i++) {
-		free(join->drawn[i].id);
-		free(join->drawn[i].shown_as);
-		free(join->drawn[i].profile);
-		free(join->drawn[i].partition);
-		free(join->drawn[i].background);
+		cpl_free_all(join->drawn[i].id, join->drawn[i].shown_as,
+		             join->drawn[i].profile, join->drawn[i].partition,
+		             join->drawn[i].background);
 	}
 	free(join->drawn);
 }

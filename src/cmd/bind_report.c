@@ -259,11 +259,7 @@ static void print_rank(const struct bind_job *job, int i,
 		              or_unknown(cores), or_unknown(cpus),
 		              or_unknown(nodes), or_unknown(mask));
 	}
-	free(cores);
-	free(cpus);
-	free(nodes);
-	free(gpus);
-	free(mask);
+	cpl_free_all(cores, cpus, nodes, gpus, mask);
 }
 
 static int print_ranks(const struct bind_job *job)

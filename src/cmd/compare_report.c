@@ -194,10 +194,8 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 	struct cpl_file_writer *writer = NULL;
 	int rc = -1;
 
-	if (!box || !panel) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!box || !panel, err))
 		goto out;
-	}
 	for (int i = 0; i < n; i++) {
 		const char *class =
 		        i % per_case ? c->net->link_class[i % per_case - 1].name

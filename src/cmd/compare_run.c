@@ -280,10 +280,8 @@ static int fill_rows(const struct compare *c, struct scene *s,
 	struct compare_result *result =
 	        malloc((size_t)c->n_routings * (size_t)n * sizeof(*result));
 
-	if (!out || !result) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!out || !result, err))
 		goto out;
-	}
 	for (int i = 0; i < n; i++)
 		for (int r = 0; r < c->n_routings; r += together) {
 			if (evaluate(c, s, r, together,
@@ -369,14 +367,8 @@ static void close_scene(const struct compare *c, struct scene *s)
 			cpl_workload_free(s->running[r]);
 	}
 	cpl_workload_free(s->guess);
-	free(s->routing);
-	free(s->running);
-	free(s->workload);
-	free(s->idle);
-	free(s->free);
-	free(s->background);
-	free(s->jobs);
-	free(s->communication);
+	cpl_free_all(s->routing, s->running, s->workload, s->idle, s->free,
+	             s->background, s->jobs, s->communication);
 }
 
 static int fill(struct compare *c, struct cpl_error *err)

@@ -100,9 +100,7 @@ static int write_comment(const struct note_job *job, const char *comment,
 	else if (text)
 		rc = 0;
 out:
-	free(text);
-	free(command);
-	free(quoted);
+	cpl_free_all(text, command, quoted);
 	return rc;
 }
 

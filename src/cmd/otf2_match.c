@@ -72,9 +72,6 @@ int cpl_otf2_match_finish(struct otf2_match *m, struct cpl_error *err)
 
 void cpl_otf2_match_free(struct otf2_match *m)
 {
-	free(m->link);
-	free(m->done);
-	free(m->answer);
-	free(m->answers);
+	cpl_free_all(m->link, m->done, m->answer, m->answers);
 	*m = (struct otf2_match){0};
 }

@@ -184,10 +184,8 @@ static int replay_path(struct replay_site *site, struct replays *all,
 	if (site->o->state_dir) {
 		free(dir);
 		dir = strdup(site->o->state_dir);
-		if (!dir) {
-			cpl_fail_memory(err);
+		if (cpl_out_of_memory(!dir, err))
 			goto out;
-		}
 	}
 	rc = 0;
 	for (int i = 0; i < 2 && both && !rc; i++)
@@ -197,9 +195,7 @@ static int replay_path(struct replay_site *site, struct replays *all,
 		rc = folder ? replay_folder(site, all, path, dir, err)
 		            : replay_file(site, all, path, dir, err);
 out:
-	free(part[0]);
-	free(part[1]);
-	free(dir);
+	cpl_free_all(part[0], part[1], dir);
 	return rc;
 }
 

@@ -67,9 +67,7 @@ void slurm_reader_free(struct slurm_reader *reader)
 {
 	if (!reader)
 		return;
-	free(reader->name);
-	free(reader->group);
-	free(reader);
+	cpl_free_all(reader->name, reader->group, reader);
 }
 
 static bool in_group(void *arg, gid_t gid)

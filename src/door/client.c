@@ -665,10 +665,6 @@ void cpl_engine_free(struct cpl_engine *engine)
 	forget_link(engine);
 	cpl_door_end_child(engine, CPL_DOOR_LAST_NS);
 	pthread_mutex_destroy(&engine->api);
-	free(engine->config_path);
-	free(engine->socket);
-	free(engine->cluster);
-	free(engine->hosts.data);
-	free(engine->live);
-	free(engine);
+	cpl_free_all(engine->config_path, engine->socket, engine->cluster,
+	             engine->hosts.data, engine->live, engine);
 }

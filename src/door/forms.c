@@ -462,9 +462,7 @@ static void take_ids(struct cpl_unpacker *in,
 			in->bad = true;
 	for (int i = 0; !in->bad && i < step->n_hosts; i++)
 		memcpy(step->ids[i], row[i], step->tasks[i] * sizeof(*id));
-	free(row);
-	free(id);
-	free(seen);
+	cpl_free_all(row, id, seen);
 }
 
 void cpl_form_get_layout(struct cpl_unpacker *in,

@@ -215,10 +215,8 @@ static struct cpl_comm *graph_of(const struct reorder_job *job,
 	        malloc(((size_t)job->n_all + 1) * sizeof(*entry));
 	struct cpl_comm *comm = NULL;
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int i = 0; i < job->n_all; i++) {
 		const int *e = job->all + 3 * (size_t)i;
 

@@ -411,9 +411,7 @@ int cpl_benefit_make(struct cpl_benefit *out, struct cpl_trial_jobs *jobs,
 
 void cpl_benefit_free(struct cpl_benefit *benefit)
 {
-	free(benefit->group);
-	free(benefit->profile);
-	free(benefit->partition);
+	cpl_free_all(benefit->group, benefit->profile, benefit->partition);
 	*benefit = (struct cpl_benefit){0};
 }
 

@@ -190,10 +190,8 @@ int cpl_devices_find(hwloc_topology_t topology, struct cpl_devices *out,
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (!gpu || !nic) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!gpu || !nic, err))
 		goto done;
-	}
 	out->n_gpus = find_gpus(topology, gpu);
 	out->n_nics = find_nics(topology, true, nic);
 	if (!out->n_nics)
@@ -208,9 +206,7 @@ int cpl_devices_find(hwloc_topology_t topology, struct cpl_devices *out,
 done:
 	if (rc)
 		cpl_devices_free(out);
-	free(gpu);
-	free(nic);
-	free(near);
+	cpl_free_all(gpu, nic, near);
 	return rc;
 }
 

@@ -234,10 +234,8 @@ static int list_nics(const struct cpl_devices *devices,
 	FILE *list = open_memstream(&text, &size);
 	int rc = -1;
 
-	if (!taken || !list) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!taken || !list, err))
 		goto done;
-	}
 	for (int i = 0; i < n; i++) {
 		int nic = uses[i] && gpu[i].device >= 0
 		                  ? devices->gpu[gpu[i].device].nic
@@ -271,10 +269,8 @@ int cpl_gpus_near(const struct cpl_bind_request *req,
 	memset(out, 0, sizeof(*out));
 	out->near = calloc(ranks + 1, sizeof(*out->near));
 	out->nic = calloc(ranks + 1, sizeof(*out->nic));
-	if (!gpu || !out->near || !out->nic) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!gpu || !out->near || !out->nic, err))
 		goto done;
-	}
 	out->ranks = req->comm->ranks;
 	find_devices(use, gpu);
 	out->from = choose_sets(gpu, use->n);

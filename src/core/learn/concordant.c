@@ -105,8 +105,6 @@ int cpl_concordant(const double *a, const double *b, int n, double *part,
 	if (!rc && pairs)
 		*part = (double)(pairs - count_different(&w, a, b)) /
 		        (double)pairs;
-	free(w.item);
-	free(w.value);
-	free(w.spare);
+	cpl_free_all(w.item, w.value, w.spare);
 	return rc;
 }

@@ -215,10 +215,8 @@ int cpl_rank_order_parse(const char *text, const char *allocation,
 	int *at = NULL, rc = -1;
 
 	*out = (struct cpl_rank_order){0};
-	if (!names) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!names, err))
 		goto out;
-	}
 	if (!text[n]) {
 		cpl_fail(err, "rank order: no ranks behind the hosts");
 		goto out;

@@ -326,12 +326,7 @@ int cpl_cabling_check(struct cpl_cabling *out,
 	    (!own || !judge_links(&w, own, err)))
 		rc = 0;
 out:
-	free(w.rate);
-	free(w.in);
-	free(w.give);
-	free(w.widest);
-	free(w.excess);
-	free(w.pair);
+	cpl_free_all(w.rate, w.in, w.give, w.widest, w.excess, w.pair);
 	return rc;
 }
 

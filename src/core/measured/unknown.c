@@ -35,10 +35,8 @@ struct cpl_comm *cpl_unknown_comm(int n, double volume, struct cpl_error *err)
 	        malloc(((size_t)entries + 1) * sizeof(*entry));
 	struct cpl_comm *comm;
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int k = 0; k < peers; k++) {
 		int far = distance(n, peers, k);
 
@@ -87,10 +85,7 @@ struct sharing {
 
 static void sharing_free(struct sharing *s)
 {
-	free(s->rest);
-	free(s->model);
-	free(s->scale);
-	free(s->fixed);
+	cpl_free_all(s->rest, s->model, s->scale, s->fixed);
 }
 
 static int sharing_open(struct sharing *s, const struct cpl_measured *measured,

@@ -214,17 +214,12 @@ int cpl_network_against(const struct cpl_network *net,
 	rc = t.unit && t.most && t.times ? compare_nodes(net, view, out) : -1;
 	if (!rc && view->n_leaves)
 		rc = compare_switches(&t, out);
-	free(t.unit);
-	free(t.most);
-	free(t.times);
+	cpl_free_all(t.unit, t.most, t.times);
 	return rc ? cpl_fail_memory(err) : 0;
 }
 
 void cpl_against_free(struct cpl_against *out)
 {
-	free(out->only_slurm);
-	free(out->only_network);
-	free(out->no_switch);
-	free(out->odd);
-	free(out->same);
+	cpl_free_all(out->only_slurm, out->only_network, out->no_switch,
+	             out->odd, out->same);
 }

@@ -246,12 +246,7 @@ static int by_graph(struct export_tree *t)
 	else if (list_neighbours(net, &g) == 2 * ((int64_t)net->n_routers - 1) &&
 	         find_parents(net, &g))
 		rc = add_graph(t, &g) ? -1 : 1;
-	free(g.first);
-	free(g.next);
-	free(g.degree);
-	free(g.left);
-	free(g.order);
-	free(g.parent);
+	cpl_free_all(g.first, g.next, g.degree, g.left, g.order, g.parent);
 	return rc;
 }
 

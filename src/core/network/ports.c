@@ -438,10 +438,8 @@ int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err)
 
 static void free_stations(struct cpl_network *net)
 {
-	free(net->accelerators.domain_of);
-	free(net->station_of);
-	free(net->station_router);
-	free(net->station_domain);
+	cpl_free_all(net->accelerators.domain_of, net->station_of,
+	             net->station_router, net->station_domain);
 }
 
 void cpl_ports_free(struct cpl_network *net)

@@ -433,9 +433,7 @@ static int install(const char *dir, const char *name, struct cpl_signature *sig,
 	 * is no failure. */
 	prune(dir, name, sig->ranks, how->keep, NULL);
 out:
-	free(list.one);
-	free(used);
-	free(path);
+	cpl_free_all(list.one, used, path);
 	return number;
 }
 

@@ -38,10 +38,7 @@ void cpl_signature_free(struct cpl_signature *sig)
 		cpl_comm_free(sig->phase[i].comm);
 		pattern_free(sig->phase[i].pattern);
 	}
-	free(sig->phase);
-	free(sig->name);
-	free(sig->application);
-	free(sig->recorded);
+	cpl_free_all(sig->phase, sig->name, sig->application, sig->recorded);
 	for (int i = 0; i < sig->n_files; i++)
 		free(sig->file[i].path);
 	free(sig->file);

@@ -110,10 +110,7 @@ void trace_communicators_free(struct cpl_trace *trace)
 			trace_let_go(c->recent[k]);
 		for (int64_t k = c->first; k < c->n_live; k++)
 			trace_let_go(c->live[k]);
-		free(c->live);
-		free(c->left);
-		free(c->member);
-		free(c->number);
+		cpl_free_all(c->live, c->left, c->member, c->number);
 	}
 	free(trace->communicator);
 }
@@ -130,8 +127,5 @@ void trace_let_go(struct trace_pattern *p)
 {
 	if (!p || --p->held)
 		return;
-	free(p->kind);
-	free(p->row);
-	free(p->in);
-	free(p);
+	cpl_free_all(p->kind, p->row, p->in, p);
 }

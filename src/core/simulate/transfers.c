@@ -35,10 +35,8 @@ int cpl_sim_transfers_init(struct cpl_simulation *sim)
 
 void cpl_sim_transfers_free(struct cpl_simulation *sim)
 {
-	free(sim->waiting.first);
-	free(sim->waiting.last);
-	free(sim->transfer);
-	free(sim->request);
+	cpl_free_all(sim->waiting.first, sim->waiting.last, sim->transfer,
+	             sim->request);
 }
 
 static int new_transfer(struct cpl_simulation *sim, struct cpl_transfer t)

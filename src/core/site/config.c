@@ -325,10 +325,8 @@ struct cpl_config *cpl_config_parse(const char *text, size_t length,
 	struct cpl_config *config;
 	char *copy = malloc(length + 1);
 
-	if (!copy) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!copy)
+		return cpl_fail_null_memory(err);
 	memcpy(copy, text, length);
 	config = parse(copy, length, name, &config_names, NULL, NULL, err);
 	free(copy);

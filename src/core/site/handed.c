@@ -76,10 +76,8 @@ static int get_layout(struct cpl_unpacker *in, struct handed *out,
 		goto out;
 	}
 	out->rank_host = malloc(((size_t)out->ranks + 1) * sizeof(int));
-	if (!hosts || !out->rank_host) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!hosts || !out->rank_host, err))
 		goto out;
-	}
 	cpl_get_text(in, hosts, room);
 	if (cpl_hostlist_parse(&out->hosts, hosts, err))
 		goto out;
@@ -166,10 +164,8 @@ static int follow(const struct handed *handed,
 		return -1;
 	to = malloc(((size_t)handed->hosts.count + 1) * sizeof(int));
 	rank_host = malloc(((size_t)handed->ranks + 1) * sizeof(int));
-	if (!to || !rank_host) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!to || !rank_host, err))
 		goto out;
-	}
 	if (hosts.count != step->n_hosts) {
 		cpl_fail(err, "the layout has %d nodes, its list %d",
 		         step->n_hosts, hosts.count);

@@ -51,10 +51,7 @@ static void topology_free(struct topology *t)
 		free(t->unit[i]);
 		free(t->hosts[i]);
 	}
-	free(t->unit);
-	free(t->hosts);
-	free(t->name);
-	free(t);
+	cpl_free_all(t->unit, t->hosts, t->name, t);
 }
 
 void cplslurm_units_forget(void)

@@ -174,7 +174,5 @@ void cpltask_nic_variables(
 		free(name);
 		free(value);
 	}
-	free(kind);
-	free(names);
-	free(nic);
+	cpl_free_all(kind, names, nic);
 }

@@ -62,10 +62,7 @@ static void release(void *state)
 	if (!s)
 		return;
 	json_decref(s->group);
-	free(s->member);
-	free(s->file);
-	free(s->calls.call);
-	free(s);
+	cpl_free_all(s->member, s->file, s->calls.call, s);
 }
 
 static struct chakra *state_of(struct matrix *out, struct cpl_error *err)

@@ -204,10 +204,8 @@ static int expand(struct report *r, struct matrix *out, struct cpl_error *err)
 		if (r->caller[i].site > most)
 			most = r->caller[i].site;
 	group = calloc((size_t)most + 1, sizeof(*group));
-	if (!rank || !group) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!rank || !group, err))
 		goto out;
-	}
 	make_groups(r, rank, group);
 	for (int64_t i = 0; i < r->n_sent; i++) {
 		const struct mpip_sent *s = &r->sent[i];
@@ -224,9 +222,7 @@ static int expand(struct report *r, struct matrix *out, struct cpl_error *err)
 	}
 	rc = import_calls_expand(&calls, group, &out->list, err);
 out:
-	free(calls.call);
-	free(group);
-	free(rank);
+	cpl_free_all(calls.call, group, rank);
 	return rc;
 }
 

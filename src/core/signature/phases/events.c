@@ -477,20 +477,12 @@ void cpl_run_events_free(struct cpl_run_events *e)
 	if (!e)
 		return;
 	for (int i = 0; i < e->n; i++) {
-		free(e->rank[i].total);
-		free(e->rank[i].communicator);
-		free(e->rank[i].kind);
-		free(e->rank[i].message);
-		free(e->rank[i].node);
-		free(e->rank[i].unordered);
+		cpl_free_all(e->rank[i].total, e->rank[i].communicator,
+		             e->rank[i].kind, e->rank[i].message,
+		             e->rank[i].node, e->rank[i].unordered);
 	}
 	for (int i = 0; e->function && i < e->n_functions; i++)
 		free(e->function[i]);
-	free(e->function);
-	free(e->rank);
-	free(e->application);
-	free(e->mpi);
-	free(e->command);
-	free(e->date);
-	free(e);
+	cpl_free_all(e->function, e->rank, e->application, e->mpi, e->command,
+	             e->date, e);
 }

@@ -326,10 +326,8 @@ int phase_find_steps(const struct cpl_run_events *events, double similarity,
 
 	p.outer = calloc((size_t)n, sizeof(*p.outer));
 	p.span = calloc((size_t)events->n, sizeof(*p.span));
-	if (!p.outer || !p.span) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!p.outer || !p.span, err))
 		goto out;
-	}
 	for (int i = 0; i < events->n; i++)
 		p.span[i].to = INFINITY;
 	sum_inner(&p);
