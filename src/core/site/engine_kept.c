@@ -27,9 +27,7 @@ static void kept_free(struct cpl_request *head)
 	struct kept_file *k = (struct kept_file *)head;
 
 	engine_snapshot_drop(k->snapshot);
-	free(k->sample.row);
-	free(k->volumes);
-	free(k);
+	cpl_free_all(k->sample.row, k->volumes, k);
 }
 
 /* Its folder, as those of records are: whatever the umask is. */

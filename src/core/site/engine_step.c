@@ -17,9 +17,7 @@ struct step_hosts {
 
 static void step_hosts_free(struct step_hosts *hosts)
 {
-	free(hosts->node);
-	free(hosts->slots);
-	free(hosts->at);
+	cpl_free_all(hosts->node, hosts->slots, hosts->at);
 }
 
 static int find_hosts(const struct cpl_network *net, char *const *name,

@@ -133,12 +133,23 @@ void cpl_times_close(struct cpl_times *times)
 		struct times_phase *p = &times->phase[i];
 
 		cpl_rows_free(p->rows);
-		cpl_free_all(p->first, p->pair, p->link, p->flow, p->way,
-		             p->shared);
+		free(p->first);
+		free(p->pair);
+		free(p->link);
+		free(p->flow);
+		free(p->way);
+		free(p->shared);
 	}
-	cpl_free_all(times->phase, times->rank_host, times->end_node,
-	             times->twin, times->rate, times->shared, times->share,
-	             times->flow_of, times->progress, times);
+	free(times->phase);
+	free(times->rank_host);
+	free(times->end_node);
+	free(times->twin);
+	free(times->rate);
+	free(times->shared);
+	free(times->share);
+	free(times->flow_of);
+	free(times->progress);
+	free(times);
 }
 
 static uint64_t pairs_of(const struct cpl_times *times,

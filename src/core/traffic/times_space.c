@@ -15,8 +15,10 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 	struct cpl_arena *arena;
 	int n_nodes = net->n_nodes;
 
-	if (!space)
-		return cpl_fail_null_memory(err);
+	if (!space) {
+		cpl_fail_memory(err);
+		return NULL;
+	}
 	if (net->by_port)
 		space->ported = net;
 	space->net = net = cpl_network_judged(net);
