@@ -304,8 +304,7 @@ int sacct_ask(struct sacct *out, int64_t since, const struct sacct_keys *keys,
 
 void sacct_free(struct sacct *sacct)
 {
-	free(sacct->job);
-	free(sacct->text);
+	cpl_free_all(sacct->job, sacct->text);
 	*sacct = (struct sacct){0};
 }
 

@@ -177,7 +177,7 @@ int bind_print_masks(const struct cmd *self, const struct bind_job *job)
 
 		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
 		if (!mask)
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		printf("%s%s", i ? "," : "", mask);
 		free(mask);
 	}
@@ -466,7 +466,7 @@ int bind_print(const struct cmd *self, const struct bind_job *job)
 
 	if (rc == CMD_OK) {
 		if (print_tree(job))
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		putchar('\n');
 		rc = print_costs(job);
 		print_domains(job);

@@ -296,8 +296,7 @@ static int fill_rows(const struct compare *c, struct scene *s,
 		fill_row(&row[r], result + (ptrdiff_t)r * n, n);
 	rc = 0;
 out:
-	free(out);
-	free(result);
+	cpl_free_all(out, result);
 	return rc;
 }
 

@@ -117,8 +117,7 @@ static char *add_note(char *comment, const char *key, const char *number,
 		         CPL_COMMENT_MAX);
 	else if (!both)
 		cpl_fail_memory(err);
-	free(ours);
-	free(comment);
+	cpl_free_all(ours, comment);
 	return both;
 }
 

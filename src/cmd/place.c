@@ -123,8 +123,7 @@ static int restrict_free(struct job_inputs *in, const char *text, int **turn,
 	} else if (node) {
 		cpl_fail_memory(err);
 	}
-	free(node);
-	free(listed);
+	cpl_free_all(node, listed);
 	return rc;
 }
 

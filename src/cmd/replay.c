@@ -137,8 +137,7 @@ static int replay_folder(struct replay_site *site, struct replays *all,
 		if (!rc && replay_file(site, all, path, state_dir, &why) &&
 		    !stat(path, &st))
 			rc = note_damaged(all, entry[i]->d_name, &why, err);
-		free(entry[i]);
-		free(path);
+		cpl_free_all(entry[i], path);
 	}
 	free(entry);
 	return rc;
@@ -263,8 +262,7 @@ static int print_text(const struct replays *all)
 static void release(struct replay_site *site, struct replays *all)
 {
 	for (int i = 0; i < all->n; i++) {
-		free(all->one[i].shown_as);
-		free(all->one[i].policy);
+		cpl_free_all(all->one[i].shown_as, all->one[i].policy);
 	}
 	free(all->one);
 	replay_site_free(site);

@@ -454,8 +454,7 @@ static int install_from(const struct cmd *self,
 out:
 	for (int i = 0; sig && sig[i]; i++)
 		cpl_signature_free(sig[i]);
-	free(sig);
-	free(folder);
+	cpl_free_all(sig, folder);
 	if (n >= 0)
 		return print_list(self, o, dir, list);
 	json_decref(list);
@@ -510,8 +509,7 @@ static int install_file(const struct cmd *self,
 		json_decref(item);
 	}
 	cpl_signature_free(sig);
-	free(name);
-	free(from);
+	cpl_free_all(name, from);
 	return rc;
 }
 

@@ -170,7 +170,7 @@ static int print_json(const struct cmd *self, const struct list *list,
 
 		if (!row || json_array_append_new(jobs, row)) {
 			json_decref(jobs);
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		}
 	}
 	return cmd_print_pack(self, "{s:o, s:I}", "unrecorded", jobs, "skipped",
@@ -229,7 +229,7 @@ int status_print_unrecorded(const struct cmd *self, const struct status *s,
 	                    &list.skipped, &err)) {
 		rc = cmd_fail(self, &err);
 	} else if (list.failed) {
-		rc = cmd_failf(self, "out of memory");
+		rc = cmd_fail_memory(self);
 	} else {
 		merge_runs(&list);
 		sum = rank_names(&list);

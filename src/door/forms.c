@@ -426,7 +426,7 @@ void cpl_form_put_layout(struct cpl_packer *o,
 		put_ids(o, step);
 }
 
-static void get_error(struct cpl_unpacker *in, struct cpl_error *err)
+void cpl_form_get_error(struct cpl_unpacker *in, struct cpl_error *err)
 {
 	const char *text = cpl_form_get_text(in);
 
@@ -473,8 +473,8 @@ void cpl_form_get_layout(struct cpl_unpacker *in,
 
 	layout->changed = get_bool(in);
 	data = cpl_form_get_bytes(in, &layout->size);
-	get_error(in, &layout->unchanged);
-	get_error(in, &layout->travel);
+	cpl_form_get_error(in, &layout->unchanged);
+	cpl_form_get_error(in, &layout->travel);
 	if (layout->size) {
 		layout->data = malloc(layout->size);
 		if (layout->data)

@@ -74,8 +74,7 @@ static void narrow(const struct asked *asked, struct cpl_packer *o)
 		if (!cpus[i])
 			host[many++] = (int)i;
 	cpl_form_put_ints(o, host, many);
-	free(cpus);
-	free(host);
+	cpl_free_all(cpus, host);
 }
 
 /* Of stock() or compare(). */

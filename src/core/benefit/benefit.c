@@ -333,8 +333,7 @@ static int make_half(struct cpl_gain *out, struct cpl_trial_job *job, int64_t n,
 
 		*out = combine(&t, wanted, CPL_BENEFIT_ALPHA);
 	}
-	free(pointer);
-	free(strata.stratum);
+	cpl_free_all(pointer, strata.stratum);
 	return rc;
 }
 
@@ -404,8 +403,7 @@ int cpl_benefit_make(struct cpl_benefit *out, struct cpl_trial_jobs *jobs,
 		rc = point(&strata, &pointer, err);
 	if (!rc && strata.n)
 		rc = make_all(out, pointer, strata.n, wanted, err);
-	free(pointer);
-	free(strata.stratum);
+	cpl_free_all(pointer, strata.stratum);
 	return rc;
 }
 

@@ -228,8 +228,7 @@ int cpl_strata_make(struct cpl_strata *out, struct cpl_trial_job *job,
 			end++;
 		if (cpl_array_grow(&out->stratum, out->n, sizeof(*out->stratum),
 		                   err)) {
-			free(room);
-			free(out->stratum);
+			cpl_free_all(room, out->stratum);
 			*out = (struct cpl_strata){0};
 			return -1;
 		}

@@ -263,8 +263,7 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	if (start(&b, &cpl_binder_treematch, err) == 0)
 		rc = sparse ? search_sparse(&b, err) : search_dense(&b, err);
 done:
-	free(table);
-	free(b.trial);
+	cpl_free_all(table, b.trial);
 	return rc;
 }
 

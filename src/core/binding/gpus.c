@@ -246,7 +246,6 @@ void cpl_devices_free(struct cpl_devices *devices)
 {
 	for (int g = 0; devices->gpu && g < devices->n_gpus; g++)
 		hwloc_bitmap_free(devices->gpu[g].near);
-	free(devices->gpu);
-	free(devices->nic);
+	cpl_free_all(devices->gpu, devices->nic);
 	memset(devices, 0, sizeof(*devices));
 }

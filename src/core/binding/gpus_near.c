@@ -191,8 +191,7 @@ static int split_cores(const struct cpl_bind_request *req,
 			rc = cpl_fail_memory(err);
 	}
 done:
-	free(used);
-	free(which);
+	cpl_free_all(used, which);
 	hwloc_bitmap_free(pool);
 	return rc;
 }
@@ -298,8 +297,7 @@ void cpl_gpu_near_free(struct cpl_gpu_near *near)
 		hwloc_bitmap_free(near->near[r]);
 		free(near->nic[r]);
 	}
-	free(near->near);
-	free(near->nic);
+	cpl_free_all(near->near, near->nic);
 	memset(near, 0, sizeof(*near));
 }
 

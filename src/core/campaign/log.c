@@ -413,7 +413,6 @@ int cpl_log_load(const char *path, int procs_per_node, struct cpl_log *out,
 
 void cpl_log_free(struct cpl_log *log)
 {
-	free(log->job);
-	free(log->text);
+	cpl_free_all(log->job, log->text);
 	*log = (struct cpl_log){0};
 }

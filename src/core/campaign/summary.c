@@ -213,8 +213,7 @@ cpl_campaign_classes(const struct cpl_campaign *c,
 	int known = 0, kept = 0;
 
 	if (!class || !sums) {
-		free(class);
-		free(sums);
+		cpl_free_all(class, sums);
 		cpl_fail_memory(err);
 		return NULL;
 	}

@@ -212,8 +212,7 @@ fail:
 	cpl_samples_free(s);
 	s = NULL;
 out:
-	free(t.field);
-	free(t.text);
+	cpl_free_all(t.field, t.text);
 	return s;
 }
 

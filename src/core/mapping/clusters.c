@@ -122,8 +122,7 @@ static int centre_of_torus(const struct cpl_clusters *t, int stride)
 		    sum[t->distance.leaf[p]] < sum[t->distance.leaf[best]])
 			best = p;
 out:
-	free(weight);
-	free(sum);
+	cpl_free_all(weight, sum);
 	return best;
 }
 

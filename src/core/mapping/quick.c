@@ -404,8 +404,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 out:
 	free(layout.own);
 	cpl_quick_close(&q);
-	free(index_of);
-	free(node);
+	cpl_free_all(index_of, node);
 	return rc;
 }
 

@@ -231,8 +231,7 @@ int cpl_rank_order_parse(const char *text, const char *allocation,
 	else if (!find_hosts(&hosts, &out->hosts, at, err))
 		rc = parse_runs(text + n + 1, at, hosts.count, out, err);
 out:
-	free(names);
-	free(at);
+	cpl_free_all(names, at);
 	cpl_hostlist_free(&hosts);
 	if (rc)
 		cpl_rank_order_free(out);
@@ -283,8 +282,7 @@ static int write_by_host(FILE *to, int n_hosts, const int *rank_host, int ranks)
 		for (int i = first[h]; i < first[h + 1]; i++)
 			fprintf(to, "%d%s", on[i],
 			        i + 1 < first[h + 1] ? "," : "\n");
-	free(first);
-	free(on);
+	cpl_free_all(first, on);
 	return rc;
 }
 

@@ -160,8 +160,7 @@ out:
 
 void cpl_segment_advice_free(struct cpl_segment_advice *advice)
 {
-	free(advice->size);
-	free(advice->of);
+	cpl_free_all(advice->size, advice->of);
 	*advice = (struct cpl_segment_advice){0};
 }
 

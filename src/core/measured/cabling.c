@@ -332,7 +332,6 @@ out:
 
 void cpl_cabling_free(struct cpl_cabling *cabling)
 {
-	free(cabling->router);
-	free(cabling->link);
+	cpl_free_all(cabling->router, cabling->link);
 	*cabling = (struct cpl_cabling){0};
 }

@@ -375,7 +375,6 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 {
 	struct cpl_times_rate *rest =
 	        malloc(((size_t)measured->n + 1) * sizeof(*rest));
-	struct cpl_job_load *job = NULL;
 	int64_t n = 0;
 
 	for (int64_t i = 0; rest && i < measured->n; i++) {
@@ -387,16 +386,7 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 		if (rate > CPL_MEASURED_LEAST * cpl_times_bandwidth(net, link))
 			rest[n++] = (struct cpl_times_rate){link, rate};
 	}
-	if (rest)
-		job = cpl_job_load_of_rates(rest, n, err);
-	else
-		cpl_fail_memory(err);
-	free(rest);
-	if (job) {
-		job->id = CPL_MEASURED_ID;
-		job->many = true;
-	}
-	return job;
+	return cpl_job_load_of_rest(rest, n, err);
 }
 
 double cpl_measured_coverage(const struct cpl_measured *links, double began,

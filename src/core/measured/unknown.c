@@ -253,7 +253,6 @@ static struct cpl_job_load *leave(const struct sharing *s,
 {
 	struct cpl_times_rate *rate =
 	        malloc(((size_t)rest->n_links + 1) * sizeof(*rate));
-	struct cpl_job_load *left = NULL;
 	int64_t n = 0;
 
 	for (int i = 0; rate && i < rest->n_links; i++) {
@@ -263,16 +262,7 @@ static struct cpl_job_load *leave(const struct sharing *s,
 			rate[n++] = (struct cpl_times_rate){
 			        .link = link, .rate = s->rest[link]};
 	}
-	if (rate)
-		left = cpl_job_load_of_rates(rate, n, err);
-	else
-		cpl_fail_memory(err);
-	free(rate);
-	if (left) {
-		left->id = rest->id;
-		left->many = rest->many;
-	}
-	return left;
+	return cpl_job_load_of_rest(rate, n, err);
 }
 
 int cpl_unknown_share(struct cpl_unknown *job, int n,

@@ -415,8 +415,7 @@ static int print_instances(const struct export_tree *t, FILE *out)
 		text = cpl_json_text(root, &length, t->err);
 	if (text)
 		fwrite(text, 1, length, out);
-	free(text);
-	free(item);
+	cpl_free_all(text, item);
 	json_decref(root);
 	return text ? 0 : -1;
 }

@@ -338,12 +338,10 @@ void cpl_network_free(struct cpl_network *net)
 	if (net->router_name)
 		for (int router = 0; router < net->n_routers; router++)
 			free(net->router_name[router]);
-	free(net->router_name);
-	free(net->index);
+	cpl_free_all(net->router_name, net->index);
 	for (int l = 0; l < net->n_levels; l++) {
-		free(net->level[l].first);
-		free(net->level[l].first_router);
-		free(net->level[l].unit_of);
+		cpl_free_all(net->level[l].first, net->level[l].first_router,
+		             net->level[l].unit_of);
 	}
 	cpl_free_all(net->cable_bandwidth, net->port_router, net->router_first,
 	             net->router_node, net->link_from, net->link_to,

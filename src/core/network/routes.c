@@ -224,8 +224,7 @@ int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
 		return -1;
 	text = cpl_file_read(full, MAX_BYTES, &length, err);
 	rc = text ? cpl_network_parse_routes(net, text, length, full, err) : -1;
-	free(text);
-	free(full);
+	cpl_free_all(text, full);
 	if (rc || net->routing)
 		return rc;
 	net->routing = strdup("table");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measured/measured.h"
 #include "traffic/load_blocks.h"
 
 struct head {
@@ -86,6 +87,21 @@ struct cpl_job_load *cpl_job_load_of_rates(const struct cpl_times_rate *rate,
 	return job;
 }
 
+struct cpl_job_load *cpl_job_load_of_rest(struct cpl_times_rate *rate, int64_t n,
+                                          struct cpl_error *err)
+{
+	struct cpl_job_load *rest = NULL;
+
+	if (!cpl_out_of_memory(!rate, err))
+		rest = cpl_job_load_of_rates(rate, n, err);
+	free(rate);
+	if (rest) {
+		rest->id = CPL_MEASURED_ID;
+		rest->many = true;
+	}
+	return rest;
+}
+
 /* With what it comes to, kept by blocks; opened by cpl_load_init or its like. */
 static int open_load(struct cpl_load *load,
                      int (*init)(struct cpl_load *, const struct cpl_network *,
@@ -129,8 +145,7 @@ void cpl_background_free(struct cpl_background *background)
 		cpl_load_free(&background->during[i].load);
 	cpl_load_free(&background->bytes);
 	cpl_load_free(&background->rates);
-	free(background->head);
-	free(background);
+	cpl_free_all(background->head, background);
 }
 
 static void set(const struct cpl_network *net, struct cpl_load *load, int link,

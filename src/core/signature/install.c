@@ -62,8 +62,7 @@ int cpl_install_same(const char *a, const char *b, struct cpl_error *err)
 		rc = -1;
 	else
 		rc = n == m && !memcmp(one, other, n);
-	free(one);
-	free(other);
+	cpl_free_all(one, other);
 	return rc;
 }
 
@@ -75,8 +74,7 @@ static int mark_in_use(const char *dir, const char *name, struct cpl_version *v,
 	        path ? install_path_in_use(dir, name, v->ranks, err) : NULL;
 	int rc = used ? cpl_install_same(path, used, err) : -1;
 
-	free(path);
-	free(used);
+	cpl_free_all(path, used);
 	v->in_use = rc > 0;
 	return rc < 0 ? -1 : 0;
 }
@@ -191,8 +189,7 @@ static int put_in_use(const char *dir, const char *name, int ranks,
 
 	if (!rc && strcmp(to, size) && unlink(size) && errno != ENOENT)
 		rc = cpl_fail(err, "%s: %s", size, strerror(errno));
-	free(to);
-	free(size);
+	cpl_free_all(to, size);
 	return rc;
 }
 
@@ -487,8 +484,7 @@ static int roll_back(const char *dir, const char *name, int version,
 	rc = put_in_use(dir, name, sig->ranks, path, mode_of(path), err);
 	cpl_signature_free(sig);
 out:
-	free(list.one);
-	free(path);
+	cpl_free_all(list.one, path);
 	return rc;
 }
 
@@ -522,8 +518,7 @@ static int take_away_main(const char *dir, const char *name, const int *size,
 	if (rc)
 		cpl_fail(err, "%s: %s", path, strerror(errno));
 out:
-	free(path);
-	free(other);
+	cpl_free_all(path, other);
 	return rc;
 }
 

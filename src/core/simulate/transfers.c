@@ -101,8 +101,7 @@ static void widen(struct cpl_simulation *sim)
 	*w = (struct cpl_waiting){0};
 	if (fill(w, 2 * (old.mask + 1))) {
 		cpl_sim_fail_memory(sim);
-		free(w->first);
-		free(w->last);
+		cpl_free_all(w->first, w->last);
 		*w = old;
 		return;
 	}
@@ -111,8 +110,7 @@ static void widen(struct cpl_simulation *sim)
 			next = sim->transfer[t].next;
 			append(sim, w, t);
 		}
-	free(old.first);
-	free(old.last);
+	cpl_free_all(old.first, old.last);
 }
 
 static void wait_for_other(struct cpl_simulation *sim, int t)

@@ -343,11 +343,9 @@ void cpl_config_free(struct cpl_config *config)
 	}
 	for (int i = 0; i < config->n_matches; i++)
 		match_clear(&config->match[i]);
-	free(config->partition);
-	free(config->match);
+	cpl_free_all(config->partition, config->match);
 	config_free_general(config);
-	free(config->path);
-	free(config);
+	cpl_free_all(config->path, config);
 }
 
 static bool is_on(const struct cpl_defaults *line)

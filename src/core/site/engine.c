@@ -227,16 +227,14 @@ static int map_hosts(struct desk *desk)
 
 	engine_memo_forget(desk);
 	engine_bounds_forget(desk);
-	free(desk->host_node);
-	free(desk->node_host);
+	cpl_free_all(desk->host_node, desk->node_host);
 	desk->host_node = desk->node_host = NULL;
 	if (!net || !desk->n_hosts)
 		return 0;
 	host_node = malloc((size_t)desk->n_hosts * sizeof(int));
 	node_host = malloc((size_t)net->n_nodes * sizeof(int));
 	if (!host_node || !node_host) {
-		free(host_node);
-		free(node_host);
+		cpl_free_all(host_node, node_host);
 		return -1;
 	}
 	for (int i = 0; i < net->n_nodes; i++)

@@ -103,8 +103,7 @@ static void run_reading(struct cpl_request *head)
 		volumes = NULL;
 		pthread_mutex_unlock(&k->clerk->lock);
 	}
-	free(path);
-	free(volumes);
+	cpl_free_all(path, volumes);
 }
 
 /* NULL: there is nothing to keep in, or memory is out. */

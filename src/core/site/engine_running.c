@@ -52,8 +52,7 @@ static void forget_load(struct ledger *ledger, struct running *job)
 	}
 	if (job->shape)
 		engine_rest_renew(ledger);
-	free(job->load);
-	free(job->shape);
+	cpl_free_all(job->load, job->shape);
 	job->shape = NULL;
 	engine_load_drop(ledger, job->making);
 	job->load = NULL;

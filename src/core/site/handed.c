@@ -183,8 +183,7 @@ static int follow(const struct handed *handed,
 	}
 	rc = cpl_step_permute(step, rank_host, err);
 out:
-	free(rank_host);
-	free(to);
+	cpl_free_all(rank_host, to);
 	cpl_hostlist_free(&hosts);
 	return rc;
 }

@@ -172,14 +172,12 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 		         "record of job %lld: %zu bytes are more than a record "
 		         "may have (%d)",
 		         (long long)record->job, r->length, RECORD_MAX_BYTES);
-		free(r->text);
-		free(r);
+		cpl_free_all(r->text, r);
 	} else if (!reserve(dir, r->length)) {
 		cpl_fail(&err,
 		         "%s: records come faster than they can be written",
 		         dir->state->path);
-		free(r->text);
-		free(r);
+		cpl_free_all(r->text, r);
 	} else {
 		queue(r, dir, &err);
 	}

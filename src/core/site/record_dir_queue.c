@@ -223,8 +223,7 @@ static int take_back(const struct request *r, int64_t id, struct cpl_error *err)
 	/* Where memory was out, nothing is known about the record. */
 	int rc = text && !cpl_error_is_memory(err) ? 1 : -1;
 
-	free(text);
-	free(path);
+	cpl_free_all(text, path);
 	if (!record)
 		return rc;
 	r->take(r->take_arg, record);

@@ -82,8 +82,7 @@ void cpl_workload_free(struct cpl_workload *w)
 	free(w->job);
 	cpl_load_free(&w->load);
 	cpl_matrix_free(&w->buffers);
-	free(w->memory.block);
-	free(w);
+	cpl_free_all(w->memory.block, w);
 }
 
 void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start)

@@ -171,8 +171,7 @@ void cpltask_nic_variables(
 			                      !strcmp(kind, "verbs"));
 		if (value)
 			set(name, value, arg);
-		free(name);
-		free(value);
+		cpl_free_all(name, value);
 	}
 	cpl_free_all(kind, names, nic);
 }

@@ -179,8 +179,7 @@ static int check_global(const struct cpl_aries_list *list,
 			              list->router[i % groups * size].at[0],
 			              count[i]);
 out:
-	free(back);
-	free(count);
+	cpl_free_all(back, count);
 	return rc;
 }
 

@@ -290,12 +290,10 @@ out:
 void cpl_draft_free(struct cpl_draft *draft)
 {
 	for (int i = 0; i < draft->n_routers; i++) {
-		free(draft->router[i].name);
-		free(draft->router[i].shown);
+		cpl_free_all(draft->router[i].name, draft->router[i].shown);
 		cpl_hostlist_free(&draft->router[i].hosts);
 	}
-	free(draft->router);
-	free(draft->link);
+	cpl_free_all(draft->router, draft->link);
 	json_decref(draft->index);
 	json_decref(draft->hosts);
 	json_decref(draft->description);

@@ -285,8 +285,7 @@ static int describe(struct names *s, const struct cpl_network_import *how)
 	                          nodes)
 	              : NULL;
 memory:
-	free(list);
-	free(name);
+	cpl_free_all(list, name);
 	return s->draft->description ? 0 : cpl_fail_memory(s->draft->err);
 }
 

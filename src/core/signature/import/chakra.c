@@ -452,8 +452,7 @@ static int finish(struct matrix *out, struct cpl_error *err)
 	}
 	if (!rc)
 		rc = import_calls_expand(&s->calls, group, &out->list, err);
-	free(group);
-	free(rank);
+	cpl_free_all(group, rank);
 	release(s);
 	return rc;
 }

@@ -267,8 +267,7 @@ static int read_mpip(struct cpl_lines *in, struct matrix *out)
 	}
 	if (!rc)
 		rc = finish_report(in, &r, out);
-	free(r.caller);
-	free(r.sent);
+	cpl_free_all(r.caller, r.sent);
 	return rc;
 }
 

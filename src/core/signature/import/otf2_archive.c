@@ -107,9 +107,8 @@ void cpl_otf2_archive_close(struct otf2_archive *a)
 	}
 	OTF2_Error_RegisterCallback(a->before, NULL);
 	for (int64_t g = 0; g < a->n_groups; g++) {
-		free(a->group[g].member);
-		free(a->group[g].rank);
-		free(a->group[g].places.item);
+		cpl_free_all(a->group[g].member, a->group[g].rank,
+		             a->group[g].places.item);
 	}
 	for (int64_t s = 0; s < a->n_strings; s++)
 		free(a->string[s]);

@@ -489,6 +489,5 @@ void cpl_phases_free(struct cpl_phases *p)
 	for (int k = 0; p->phase && k < p->n; k++)
 		free(p->phase[k].rank);
 	free_segments(p->segments, p->events ? p->events->n : 0);
-	free(p->phase);
-	free(p);
+	cpl_free_all(p->phase, p);
 }

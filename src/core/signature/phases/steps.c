@@ -231,8 +231,7 @@ static int extend(struct step_search *p, int i)
 	span->from = fmin(span->from, top[first].from);
 	span->to = fmax(span->to, top[last].to);
 out:
-	free(top);
-	free(usual);
+	cpl_free_all(top, usual);
 	return rc;
 }
 
@@ -344,7 +343,6 @@ int phase_find_steps(const struct cpl_run_events *events, double similarity,
 			goto out;
 	rc = 0;
 out:
-	free(p.outer);
-	free(p.span);
+	cpl_free_all(p.outer, p.span);
 	return rc;
 }
