@@ -461,26 +461,6 @@ out:
 	return cmd_fail(self, &err);
 }
 
-static int roll_back(const struct cmd *self, const struct signature_options *o,
-                     const char *dir, const char *name)
-{
-	struct cpl_error err = {""};
-	struct cpl_user_rights rights;
-	int rc;
-
-	if (signature_store_begin(dir, &rights, &err))
-		return cmd_fail(self, &err);
-	rc = cpl_profile_roll_back(dir, name, (int)o->version, &err);
-	cpl_user_end(&rights);
-	if (rc)
-		return cmd_fail(self, &err);
-	if (o->json)
-		return cmd_print_pack(self, "{s:s, s:I}", "name", name,
-		                      "version", (json_int_t)o->version);
-	printf("%s: version %" PRId64 " is in use again\n", name, o->version);
-	return CMD_OK;
-}
-
 static int install_file(const struct cmd *self,
                         const struct signature_options *o, const char *dir,
                         const char *file)
@@ -534,7 +514,9 @@ int signature_install(const struct cmd *self,
 	if (!dir || (o->user && signature_store_make(dir, &err)))
 		return cmd_fail(self, &err);
 	if (o->version)
-		rc = roll_back(self, o, dir, file);
+		rc = signature_store_roll_back(self, o->json, dir, file,
+		                               o->version,
+		                               cpl_profile_roll_back);
 	else if (o->recorded)
 		rc = install_recorded(self, o, dir, file);
 	else if (o->from)

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sort.h"
 #include "graph/members.h"
 
 void cpl_rank_order_name(char name[CPL_RANK_ORDER_NAME], const char *variable,
@@ -72,41 +71,18 @@ char *cpl_rank_order_text(char *const *host, int n_hosts, const int *rank_host,
 	return text;
 }
 
-struct host_name {
-	const char *name;
-	int at;
-};
-
-static CPL_SORT_BY(by_name, struct host_name, CPL_TEXT(name))
-
 /* Sets at[h] to the index in `to` of host h of `from`. */
 static int find_hosts(const struct cpl_hostlist *from,
                       const struct cpl_hostlist *to, int *at,
                       struct cpl_error *err)
 {
-	struct host_name *sorted =
-	        malloc(((size_t)to->count + 1) * sizeof(*sorted));
-	int rc = 0;
-
-	if (!sorted)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < to->count; i++)
-		sorted[i] = (struct host_name){to->name[i], i};
-	qsort(sorted, (size_t)to->count, sizeof(*sorted), by_name);
-	for (int h = 0; h < from->count && !rc; h++) {
-		struct host_name key = {.name = from->name[h]};
-		const struct host_name *found =
-		        bsearch(&key, sorted, (size_t)to->count,
-		                sizeof(*sorted), by_name);
-
-		if (found)
-			at[h] = found->at;
-		else
-			rc = cpl_fail(err, "%s is not in the allocation",
-			              key.name);
-	}
-	free(sorted);
-	return rc;
+	if (cpl_hostlist_find(to, from, at, err))
+		return -1;
+	for (int h = 0; h < from->count; h++)
+		if (at[h] < 0)
+			return cpl_fail(err, "%s is not in the allocation",
+			                from->name[h]);
+	return 0;
 }
 
 /* Reads a number of digits only, 0 .. max; -1 where there is none. */

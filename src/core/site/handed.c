@@ -6,7 +6,6 @@
 
 #include "base/hostlist.h"
 #include "base/packed.h"
-#include "base/sort.h"
 #include "binding/launch.h"
 
 uint32_t *cpl_handed_ranks(int n)
@@ -116,38 +115,6 @@ static int read_handed(const unsigned char *data, size_t size,
 	return 0;
 }
 
-struct step_host {
-	const char *name;
-	int at;
-};
-
-static CPL_SORT_BY(by_name, struct step_host, CPL_TEXT(name))
-
-/* to[h] = position in the step of the layout's host h, or -1. */
-static int find_hosts(const struct cpl_hostlist *layout,
-                      const struct cpl_hostlist *step, int *to,
-                      struct cpl_error *err)
-{
-	struct step_host *sorted =
-	        malloc(((size_t)step->count + 1) * sizeof(*sorted));
-
-	if (!sorted)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < step->count; i++)
-		sorted[i] = (struct step_host){step->name[i], i};
-	qsort(sorted, (size_t)step->count, sizeof(*sorted), by_name);
-	for (int h = 0; h < layout->count; h++) {
-		struct step_host wanted = {layout->name[h], -1};
-		const struct step_host *found =
-		        bsearch(&wanted, sorted, (size_t)step->count,
-		                sizeof(*sorted), by_name);
-
-		to[h] = found ? found->at : -1;
-	}
-	free(sorted);
-	return 0;
-}
-
 static int follow(const struct handed *handed,
                   const struct cpl_engine_step *step, struct cpl_error *err)
 {
@@ -171,7 +138,8 @@ static int follow(const struct handed *handed,
 		         step->n_hosts, hosts.count);
 		goto out;
 	}
-	if (find_hosts(&handed->hosts, &hosts, to, err))
+	/* to[h] = position in the step of the layout's host h, or -1. */
+	if (cpl_hostlist_find(&hosts, &handed->hosts, to, err))
 		goto out;
 	for (int r = 0; r < handed->ranks; r++) {
 		rank_host[r] = to[handed->rank_host[r]];
