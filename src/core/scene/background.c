@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measured/measured.h"
 #include "traffic/load_blocks.h"
 
 struct head {

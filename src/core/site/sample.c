@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "measured/measured.h"
 
 #define FORMAT "commplace-sample"
 /* No link carries more in a second, and no sum of such is infinite. */
