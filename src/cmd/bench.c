@@ -124,10 +124,7 @@ static int open_all(struct bench *b, struct cpl_error *err)
 static void close_all(struct bench *b)
 {
 	cpl_workload_free(b->behind);
-	free(b->at);
-	free(b->busy);
-	free(b->free);
-	free(b->usable);
+	cpl_free_all(b->at, b->busy, b->free, b->usable);
 	cpl_network_free(b->net);
 }
 

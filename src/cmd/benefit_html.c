@@ -4,33 +4,19 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "html.h"
 #include "plot/plot.h"
 
 /* Groups in the figure, those with the narrowest intervals. */
 #define DRAWN 40
 
-static int by_precision(const void *x, const void *y)
-{
-	const struct cpl_benefit_pool *a =
-	        *(const struct cpl_benefit_pool *const *)x;
-	const struct cpl_benefit_pool *b =
-	        *(const struct cpl_benefit_pool *const *)y;
-	double pa = a->measure[CPL_MEASURE_SECONDS].precision;
-	double pb = b->measure[CPL_MEASURE_SECONDS].precision;
+static CPL_SORT_BY(by_precision, struct cpl_benefit_pool *,
+                   CPL_KEY((*y)->measure[CPL_MEASURE_SECONDS].precision,
+                           (*x)->measure[CPL_MEASURE_SECONDS].precision),
+                   CPL_KEY(*x, *y))
 
-	return pa == pb ? (a > b) - (a < b) : (pa < pb) - (pa > pb);
-}
-
-static int by_address(const void *x, const void *y)
-{
-	const struct cpl_benefit_pool *a =
-	        *(const struct cpl_benefit_pool *const *)x;
-	const struct cpl_benefit_pool *b =
-	        *(const struct cpl_benefit_pool *const *)y;
-
-	return (a > b) - (a < b);
-}
+static CPL_SORT_BY(by_address, struct cpl_benefit_pool *, CPL_KEY(*x, *y))
 
 static void set_gain(struct plot_gain *to, const struct cpl_benefit_pool *pool)
 {

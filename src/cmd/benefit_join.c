@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "benefit/notes.h"
 #include "site/record.h"
 
@@ -105,12 +106,7 @@ static void take_drawn(void *arg, const struct cpl_record *r)
 	}
 }
 
-static int by_job(const void *x, const void *y)
-{
-	const struct drawn *a = x, *b = y;
-
-	return (a->job > b->job) - (a->job < b->job);
-}
+static CPL_SORT_BY(by_job, struct drawn, CPL_UP(job))
 
 /* Of the trial's jobs that ran beside it, the part that was to be placed. */
 static double beside_of(const struct join *join, const struct drawn *d)
@@ -174,11 +170,9 @@ static int add_drawn(struct cpl_trial_jobs *jobs,
 static void free_join(struct join *join)
 {
 	for (int64_t i = 0; i < join->n; i++) {
-		free(join->drawn[i].id);
-		free(join->drawn[i].shown_as);
-		free(join->drawn[i].profile);
-		free(join->drawn[i].partition);
-		free(join->drawn[i].background);
+		cpl_free_all(join->drawn[i].id, join->drawn[i].shown_as,
+		             join->drawn[i].profile, join->drawn[i].partition,
+		             join->drawn[i].background);
 	}
 	free(join->drawn);
 }

@@ -217,13 +217,13 @@ static json_t *real(bool known, double value)
 
 static void set_gain(json_t *to, const struct cpl_gain *g)
 {
-	json_object_set_new(to, "gain", real(g->known, g->gain));
-	json_object_set_new(to, "low", real(g->bounded, g->low));
-	json_object_set_new(to, "high", real(g->bounded, g->high));
-	json_object_set_new(to, "verdict",
-	                    json_string(cpl_gain_verdict_name(g->verdict)));
-	json_object_set_new(to, "more_jobs", real(g->more >= 0, g->more));
-	json_object_set_new(to, "between", real(g->precision > 0, g->between));
+	cpl_json_update(to, "{s:o, s:o, s:o, s:s, s:o, s:o}", "gain",
+	                real(g->known, g->gain), "low",
+	                real(g->bounded, g->low), "high",
+	                real(g->bounded, g->high), "verdict",
+	                cpl_gain_verdict_name(g->verdict), "more_jobs",
+	                real(g->more >= 0, g->more), "between",
+	                real(g->precision > 0, g->between));
 }
 
 static json_t *pool_json(const struct cpl_benefit_pool *p)
@@ -237,24 +237,20 @@ static json_t *pool_json(const struct cpl_benefit_pool *p)
 	if (p->partition)
 		json_object_set_new(root, "partition",
 		                    json_string(p->partition));
-	json_object_set_new(
-	        root, "jobs",
-	        json_pack("{s:I, s:I}", cpl_arm_name(CPL_ARM_STOCK),
-	                  (json_int_t)p->jobs[CPL_ARM_STOCK],
-	                  cpl_arm_name(CPL_ARM_PLACED),
-	                  (json_int_t)p->jobs[CPL_ARM_PLACED]));
+	cpl_json_update(root, "{s:{s:I, s:I}}", "jobs",
+	                cpl_arm_name(CPL_ARM_STOCK),
+	                (json_int_t)p->jobs[CPL_ARM_STOCK],
+	                cpl_arm_name(CPL_ARM_PLACED),
+	                (json_int_t)p->jobs[CPL_ARM_PLACED]);
 	set_gain(root, &p->measure[CPL_MEASURE_SECONDS]);
-	json_object_set_new(
-	        root, "spread",
-	        json_pack("{s:o, s:o}", cpl_arm_name(CPL_ARM_STOCK),
-	                  real(p->spread[CPL_ARM_STOCK] > 0,
-	                       p->spread[CPL_ARM_STOCK]),
-	                  cpl_arm_name(CPL_ARM_PLACED),
-	                  real(p->spread[CPL_ARM_PLACED] > 0,
-	                       p->spread[CPL_ARM_PLACED])));
-	json_object_set_new(root, "clipped", json_integer(p->clipped));
-	json_object_set_new(root, "predicted",
-	                    real(p->has_predicted, p->predicted));
+	cpl_json_update(
+	        root, "{s:{s:o, s:o}, s:I, s:o}", "spread",
+	        cpl_arm_name(CPL_ARM_STOCK),
+	        real(p->spread[CPL_ARM_STOCK] > 0, p->spread[CPL_ARM_STOCK]),
+	        cpl_arm_name(CPL_ARM_PLACED),
+	        real(p->spread[CPL_ARM_PLACED] > 0, p->spread[CPL_ARM_PLACED]),
+	        "clipped", (json_int_t)p->clipped, "predicted",
+	        real(p->has_predicted, p->predicted));
 	for (int m = CPL_MEASURE_ENERGY; m < CPL_MEASURES; m++) {
 		json_t *other;
 
@@ -296,11 +292,11 @@ static void set_sources(json_t *root, const struct benefit_sources *s)
 int benefit_print_json(const struct cmd *self, const struct benefit_report *r)
 {
 	const struct cpl_benefit *b = r->benefit;
-	json_t *root = json_object(), *profiles = json_array(), *beside;
+	json_t *root = json_pack("{s:f, s:f, s:o}", "effect", r->effect, "alpha",
+	                         CPL_BENEFIT_ALPHA, "groups",
+	                         pools_json(b->group, b->n_groups));
+	json_t *profiles = json_array(), *beside = json_object();
 
-	json_object_set_new(root, "effect", json_real(r->effect));
-	json_object_set_new(root, "alpha", json_real(CPL_BENEFIT_ALPHA));
-	json_object_set_new(root, "groups", pools_json(b->group, b->n_groups));
 	for (int64_t i = 0; i < b->n_profiles; i++) {
 		json_t *pool = pool_json(&b->profile[i]);
 
@@ -313,22 +309,15 @@ int benefit_print_json(const struct cmd *self, const struct benefit_report *r)
 		json_object_set_new(
 		        root, "partitions",
 		        pools_json(b->partition, b->n_partitions));
-	json_object_set_new(root, "overall", pool_json(&b->overall));
-	json_object_set_new(
-	        root, "drift",
-	        json_pack("{s:o, s:o, s:b}", "first",
-	                  real(b->half[0].known, b->half[0].gain), "second",
-	                  real(b->half[1].known, b->half[1].gain), "changed",
-	                  b->drifts));
-	json_object_set_new(
-	        root, "calibration",
-	        json_pack("{s:I, s:o, s:o}", "groups",
-	                  (json_int_t)b->n_calibrated, "slope",
-	                  real(b->n_calibrated, b->slope), "error",
-	                  real(b->n_calibrated, b->slope_error)));
-	beside = json_object();
 	set_gain(beside, &b->beside);
-	json_object_set_new(root, "beside", beside);
+	cpl_json_update(
+	        root, "{s:o, s:{s:o, s:o, s:b}, s:{s:I, s:o, s:o}, s:o}",
+	        "overall", pool_json(&b->overall), "drift", "first",
+	        real(b->half[0].known, b->half[0].gain), "second",
+	        real(b->half[1].known, b->half[1].gain), "changed", b->drifts,
+	        "calibration", "groups", (json_int_t)b->n_calibrated, "slope",
+	        real(b->n_calibrated, b->slope), "error",
+	        real(b->n_calibrated, b->slope_error), "beside", beside);
 	set_sources(root, r->sources);
 	return cmd_print_json(self, root);
 }

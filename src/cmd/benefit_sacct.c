@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "benefit/jobs.h"
 #include "benefit/notes.h"
 #include "slurm_shell.h"
@@ -154,13 +155,7 @@ static int take_line(struct sacct *out, const struct sacct_head *h, char *line,
 }
 
 /* By id; lines are in one text, in their order. */
-static int by_id(const void *x, const void *y)
-{
-	const struct sacct_job *a = x, *b = y;
-	int order = strcmp(a->id, b->id);
-
-	return order ? order : (a->id > b->id) - (a->id < b->id);
-}
+static CPL_SORT_BY(by_id, struct sacct_job, CPL_TEXT(id), CPL_UP(id))
 
 int sacct_parse(struct sacct *out, char *text, const char *name,
                 const char *between, const struct sacct_keys *keys,
@@ -309,8 +304,7 @@ int sacct_ask(struct sacct *out, int64_t since, const struct sacct_keys *keys,
 
 void sacct_free(struct sacct *sacct)
 {
-	free(sacct->job);
-	free(sacct->text);
+	cpl_free_all(sacct->job, sacct->text);
 	*sacct = (struct sacct){0};
 }
 

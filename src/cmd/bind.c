@@ -331,8 +331,7 @@ done:
 	cpl_bind_result_free(&job.round_robin);
 	cpl_gpu_near_free(&job.near);
 	cpl_devices_free(&job.devices);
-	free(job.gpu);
-	free(job.uses);
+	cpl_free_all(job.gpu, job.uses);
 	hwloc_bitmap_free(job.allowed);
 	if (job.topology)
 		hwloc_topology_destroy(job.topology);

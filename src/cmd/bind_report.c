@@ -177,7 +177,7 @@ int bind_print_masks(const struct cmd *self, const struct bind_job *job)
 
 		hwloc_bitmap_taskset_asprintf(&mask, job->result.cpuset[i]);
 		if (!mask)
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		printf("%s%s", i ? "," : "", mask);
 		free(mask);
 	}
@@ -259,11 +259,7 @@ static void print_rank(const struct bind_job *job, int i,
 		              or_unknown(cores), or_unknown(cpus),
 		              or_unknown(nodes), or_unknown(mask));
 	}
-	free(cores);
-	free(cpus);
-	free(nodes);
-	free(gpus);
-	free(mask);
+	cpl_free_all(cores, cpus, nodes, gpus, mask);
 }
 
 static int print_ranks(const struct bind_job *job)
@@ -470,7 +466,7 @@ int bind_print(const struct cmd *self, const struct bind_job *job)
 
 	if (rc == CMD_OK) {
 		if (print_tree(job))
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		putchar('\n');
 		rc = print_costs(job);
 		print_domains(job);

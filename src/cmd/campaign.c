@@ -335,7 +335,7 @@ static int run_campaign(const struct cmd *self, int argc, char **argv)
 	c.timing = o.timing;
 	policies = strdup(o.policies);
 	if (!policies)
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	if (load(&c, &o, policies, &err) || try_files(&o, &err) ||
 	    play(&c, &err) || campaign_write(&c, o.events, o.plot, &err))
 		rc = cmd_fail(self, &err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 #include "campaign.h"
 #include "plot/plot.h"
 
@@ -287,16 +288,7 @@ struct event {
 };
 
 /* At one moment ends come first. */
-static int by_time(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	if (x->start != y->start)
-		return x->start ? 1 : -1;
-	return (x->job > y->job) - (x->job < y->job);
-}
+static CPL_SORT_BY(by_time, struct event, CPL_UP(time), CPL_UP(start), CPL_UP(job))
 
 static void write_event(const struct campaign *c, int policy,
                         const struct event *e, FILE *out)

@@ -40,6 +40,7 @@ extern const struct cmd cmd_bench, cmd_interleave, cmd_benefit, cmd_campaign, cm
 int cmd_fail(const struct cmd *self, const struct cpl_error *err);
 int cmd_failf(const struct cmd *self, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+int cmd_fail_memory(const struct cmd *self); /* "out of memory" */
 /* The same with a pointer to --help; returns CMD_USAGE. */
 int cmd_usage(const struct cmd *self, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -107,10 +107,9 @@ int communication_judge(const struct cpl_network *net,
 		out[i] = (struct communication){0};
 		stored = stored && job[i].stored;
 	}
-	if (!j.times || cpl_load_init_rates(&j.rates, net, err)) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!j.times, err) ||
+	    cpl_load_init_rates(&j.rates, net, err))
 		goto out;
-	}
 	rc = 0;
 	if (!stored)
 		goto out;

@@ -204,10 +204,7 @@ static int run_compare(const struct cmd *self, int argc, char **argv)
 out:
 	for (int i = 0; i < c.n_cases; i++)
 		free(c.cases[i].name);
-	free(c.cases);
-	free(c.row);
-	free(c.placement);
-	free(c.routing);
+	cpl_free_all(c.cases, c.row, c.placement, c.routing);
 	job_list_free(&c.jobs);
 	cpl_learned_free(learned);
 	cpl_network_free(net);

@@ -51,7 +51,7 @@ int compare_print_json(const struct cmd *self, const struct compare *c)
 	for (int i = 0; i < c->n_rows; i++)
 		if (json_array_append_new(rows, json_row(c, &c->row[i]))) {
 			json_decref(rows);
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		}
 	return cmd_print_pack(self, "{s:s, s:o}", "network", c->net->name,
 	                      "rows", rows);
@@ -194,10 +194,8 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 	struct cpl_file_writer *writer = NULL;
 	int rc = -1;
 
-	if (!box || !panel) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!box || !panel, err))
 		goto out;
-	}
 	for (int i = 0; i < n; i++) {
 		const char *class =
 		        i % per_case ? c->net->link_class[i % per_case - 1].name
@@ -215,7 +213,6 @@ int compare_plot(const struct compare *c, bool classes, const char *path,
 	plot_write_boxes(&plot, cpl_file_stream(writer));
 	rc = cpl_file_commit(writer, 0644, err);
 out:
-	free(box);
-	free(panel);
+	cpl_free_all(box, panel);
 	return rc;
 }

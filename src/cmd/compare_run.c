@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "routing/adaptive/adaptive.h"
 
 /* Differences below this are rounding, as in the objectives. */
@@ -249,14 +250,8 @@ static double maximum(const struct compare_result *result)
 	return result->of.stats[0].stats.max;
 }
 
-static int by_maximum(const void *a, const void *b)
-{
-	const struct compare_result *x = a, *y = b;
-
-	if (maximum(x) != maximum(y))
-		return maximum(x) < maximum(y) ? -1 : 1;
-	return x->seed < y->seed ? -1 : x->seed > y->seed;
-}
+static CPL_SORT_BY(by_maximum, struct compare_result,
+                   CPL_KEY(maximum(x), maximum(y)), CPL_UP(seed))
 
 /* Sort the results of a row's seeds and keep the median. */
 static void fill_row(struct compare_row *row, struct compare_result *result,
@@ -285,10 +280,8 @@ static int fill_rows(const struct compare *c, struct scene *s,
 	struct compare_result *result =
 	        malloc((size_t)c->n_routings * (size_t)n * sizeof(*result));
 
-	if (!out || !result) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!out || !result, err))
 		goto out;
-	}
 	for (int i = 0; i < n; i++)
 		for (int r = 0; r < c->n_routings; r += together) {
 			if (evaluate(c, s, r, together,
@@ -303,8 +296,7 @@ static int fill_rows(const struct compare *c, struct scene *s,
 		fill_row(&row[r], result + (ptrdiff_t)r * n, n);
 	rc = 0;
 out:
-	free(out);
-	free(result);
+	cpl_free_all(out, result);
 	return rc;
 }
 
@@ -374,14 +366,8 @@ static void close_scene(const struct compare *c, struct scene *s)
 			cpl_workload_free(s->running[r]);
 	}
 	cpl_workload_free(s->guess);
-	free(s->routing);
-	free(s->running);
-	free(s->workload);
-	free(s->idle);
-	free(s->free);
-	free(s->background);
-	free(s->jobs);
-	free(s->communication);
+	cpl_free_all(s->routing, s->running, s->workload, s->idle, s->free,
+	             s->background, s->jobs, s->communication);
 }
 
 static int fill(struct compare *c, struct cpl_error *err)

@@ -113,7 +113,7 @@ static int print_ranks(const struct cmd *self, const struct cpl_record *r,
 	if (cpl_rank_file_write(stdout, (enum cpl_rank_file)(format - 1),
 	                        r->host, r->n_hosts, r->rank_host, r->ranks,
 	                        NULL))
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	return CMD_OK;
 }
 
@@ -134,7 +134,7 @@ static int print_json(const struct cmd *self, const struct cpl_record *r,
 	    (replay &&
 	     json_object_set_new(root, "replay", json_string(replay)))) {
 		json_decref(root);
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	}
 	return cmd_print_json(self, root);
 }
@@ -250,8 +250,7 @@ static char *replay_of(const struct cpl_record *r,
 		                  state ? state : EXPLAIN_STATE);
 	bad |= add_option(to, "--sample", sample);
 	bad |= r->sample && !sample;
-	free(signature);
-	free(sample);
+	cpl_free_all(signature, sample);
 	if (fclose(to) || bad) {
 		free(text);
 		return NULL;

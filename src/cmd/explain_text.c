@@ -109,7 +109,7 @@ static int print_hosts(const struct cmd *self, const struct cpl_record *r)
 	int rc = CMD_OK;
 
 	if (!hosts || !stock) {
-		rc = cmd_failf(self, "out of memory");
+		rc = cmd_fail_memory(self);
 		goto out;
 	}
 	printf("%-12s %s (%d)\n",
@@ -118,8 +118,7 @@ static int print_hosts(const struct cmd *self, const struct cpl_record *r)
 	if (*stock)
 		printf("stock Slurm  %s\n", cpl_printable(stock));
 out:
-	free(hosts);
-	free(stock);
+	cpl_free_all(hosts, stock);
 	return rc;
 }
 

@@ -464,12 +464,8 @@ static int run_features(const struct cmd *self, int argc, char **argv)
 	if (rc == CMD_OK && (open_all(&f, &err) || write_file(&f, &err)))
 		rc = cmd_fail(self, &err);
 	cpl_comm_free(f.graph);
-	free(f.slots);
-	free(f.rank_host);
-	free(f.rank_file);
-	free(f.node);
-	free(f.rank_node);
-	free(f.free);
+	cpl_free_all(f.slots, f.rank_host, f.rank_file, f.node, f.rank_node,
+	             f.free);
 	cpl_comm_free(f.comm);
 	cpl_signature_free(f.sig);
 	cpl_network_free(f.net);

@@ -71,8 +71,7 @@ struct cpl_signature *cmd_load_signature(const char *text,
 		cpl_signature_free(sig);
 		sig = NULL;
 	}
-	free(name);
-	free(path);
+	cpl_free_all(name, path);
 	return sig;
 }
 

@@ -335,8 +335,7 @@ static void release(struct interleave *in, struct job_list *list)
 	for (int i = 0; in->job && i < list->n; i++) {
 		for (int k = 0; k < in->job[i].n_loads; k++)
 			cpl_load_free(&in->job[i].load[k]);
-		free(in->job[i].load);
-		free(in->job[i].burst);
+		cpl_free_all(in->job[i].load, in->job[i].burst);
 	}
 	free(in->job);
 	cpl_interleaving_free(&in->out);

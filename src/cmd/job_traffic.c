@@ -19,7 +19,7 @@ int job_list_add(const struct cmd *self, void *into, const char *option,
 	        realloc(list->job, ((size_t)list->n + 1) * sizeof(*grown));
 
 	if (!grown)
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	list->job = grown;
 	grown[list->n] = list->common;
 	grown[list->n].where_said = false;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 #include "benefit/strata.h"
 
 struct job_row {
@@ -30,15 +31,7 @@ static enum cpl_measure measure_of(const struct learn_options *o)
 }
 
 /* In the order in which they ran. */
-static int by_time(const void *a, const void *b)
-{
-	const struct cpl_trial_job *x = ((const struct job_row *)a)->job;
-	const struct cpl_trial_job *y = ((const struct job_row *)b)->job;
-
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
+static CPL_SORT_BY(by_time, struct job_row, CPL_UP(job->time), CPL_UP(job->id))
 
 /* Jobs that have what is to be told, with numbers of their groups, in the order of
  * these. -1 with err. */

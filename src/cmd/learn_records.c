@@ -347,26 +347,6 @@ static int list_versions(const struct cmd *self, const struct learn_options *o,
 	return rc;
 }
 
-static int roll_back(const struct cmd *self, const struct learn_options *o,
-                     const char *dir)
-{
-	struct cpl_error err = {""};
-	struct cpl_user_rights rights;
-	int rc;
-
-	if (signature_store_begin(dir, &rights, &err))
-		return cmd_fail(self, &err);
-	rc = cpl_models_roll_back(dir, o->name, (int)o->version, &err);
-	cpl_user_end(&rights);
-	if (rc)
-		return cmd_fail(self, &err);
-	if (o->json)
-		return cmd_print_pack(self, "{s:s, s:I}", "name", o->name,
-		                      "version", (json_int_t)o->version);
-	printf("%s: version %" PRId64 " is in use again\n", o->name, o->version);
-	return CMD_OK;
-}
-
 int learn_store(const struct cmd *self, const struct learn_options *o)
 {
 	struct cpl_error err = {""};
@@ -376,7 +356,10 @@ int learn_store(const struct cmd *self, const struct learn_options *o)
 
 	if (!dir)
 		return cmd_fail(self, &err);
-	rc = o->versions ? list_versions(self, o, dir) : roll_back(self, o, dir);
+	rc = o->versions ? list_versions(self, o, dir)
+	                 : signature_store_roll_back(self, o->json, dir, o->name,
+	                                             o->version,
+	                                             cpl_models_roll_back);
 	free(dir);
 	return rc;
 }

@@ -339,9 +339,7 @@ static int run_map(const struct cmd *self, int argc, char **argv)
 	else
 		rc = map_write(self, o.format, o.output, &in, &m);
 	cpl_map_result_free(&m.result);
-	free(m.host);
-	free(m.slots);
-	free(m.weight);
+	cpl_free_all(m.host, m.slots, m.weight);
 	job_inputs_free(&in);
 	return rc;
 }

@@ -215,7 +215,6 @@ out:
 		cmd_fail(self, &err);
 	cpl_comm_free(graph);
 	cpl_workload_free(c.workload);
-	free(c.row);
-	free(c.rank_host);
+	cpl_free_all(c.row, c.rank_host);
 	return rc;
 }

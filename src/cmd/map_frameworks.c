@@ -65,8 +65,7 @@ static int write_torchrun(FILE *to, const struct job_inputs *in,
 		        "--master_addr=%s\n",
 		        host_name(in, m, node[i]), n, i, each * m->processes,
 		        host_name(in, m, node[0]));
-	free(node);
-	free(seen);
+	cpl_free_all(node, seen);
 	return n < 0 ? -1 : 0;
 }
 

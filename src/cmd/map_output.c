@@ -202,7 +202,7 @@ static int print_table(const struct cmd *self, const struct job_inputs *in,
 	int rc = print_ranks(in, m);
 
 	if (rc)
-		return rc < 0 ? cmd_failf(self, "out of memory") : rc;
+		return rc < 0 ? cmd_fail_memory(self) : rc;
 	putchar('\n');
 	table = cmd_table_new("lrrr");
 	cmd_table_row(table, "|default order|%s|change", m->algorithm);

@@ -350,9 +350,7 @@ int map_repair(const struct cmd *self, const struct map_repair *how,
 		             ? cmd_fail(self, &err)
 		             : print(self, &r, how->format, how->output);
 	}
-	free(r.failed);
-	free(r.old);
-	free(r.free);
+	cpl_free_all(r.failed, r.old, r.free);
 	cpl_decision_free(&r.fresh);
 	return rc;
 }

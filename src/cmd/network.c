@@ -531,11 +531,7 @@ static int import(const struct options *o, struct cpl_error *err)
 		tell(o, root, &source);
 out:
 	json_decref(root);
-	free(name);
-	free(table);
-	free(text);
-	free(routes);
-	free(made);
+	cpl_free_all(name, table, text, routes, made);
 	return rc;
 }
 

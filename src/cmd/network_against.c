@@ -224,7 +224,7 @@ int network_against_slurm(const struct cmd *self,
 	else if (o->json)
 		rc = print_json(self, net, &c.view, &c.against);
 	else if (print_text(net, &c.view, &c.against))
-		rc = cmd_failf(self, "out of memory");
+		rc = cmd_fail_memory(self);
 	else
 		rc = CMD_OK;
 	if (rc == CMD_OK && cpl_against_differs(&c.against))

@@ -100,9 +100,7 @@ static int write_comment(const struct note_job *job, const char *comment,
 	else if (text)
 		rc = 0;
 out:
-	free(text);
-	free(command);
-	free(quoted);
+	cpl_free_all(text, command, quoted);
 	return rc;
 }
 
@@ -119,8 +117,7 @@ static char *add_note(char *comment, const char *key, const char *number,
 		         CPL_COMMENT_MAX);
 	else if (!both)
 		cpl_fail_memory(err);
-	free(ours);
-	free(comment);
+	cpl_free_all(ours, comment);
 	return both;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 
 struct otf2_link {
 	uint64_t id;
@@ -36,14 +37,7 @@ int cpl_otf2_match_answer(struct otf2_match *m, uint64_t id,
 	return add_end(m, id, m->n_done++, false, err);
 }
 
-static int by_id(const void *a, const void *b)
-{
-	const struct otf2_link *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
+static CPL_SORT_BY(by_id, struct otf2_link, CPL_UP(id), CPL_UP(order))
 
 int cpl_otf2_match_finish(struct otf2_match *m, struct cpl_error *err)
 {
@@ -78,9 +72,6 @@ int cpl_otf2_match_finish(struct otf2_match *m, struct cpl_error *err)
 
 void cpl_otf2_match_free(struct otf2_match *m)
 {
-	free(m->link);
-	free(m->done);
-	free(m->answer);
-	free(m->answers);
+	cpl_free_all(m->link, m->done, m->answer, m->answers);
 	*m = (struct otf2_match){0};
 }

@@ -243,10 +243,7 @@ void cpl_otf2_rank_free(struct otf2_rank *r)
 	empty(r);
 	OTF2_EvtReaderCallbacks_Delete(r->ask);
 	OTF2_EvtReaderCallbacks_Delete(r->tell);
-	free(r->function);
-	free(r->communicator);
-	free(r->hash);
-	free(r);
+	cpl_free_all(r->function, r->communicator, r->hash, r);
 }
 
 /* Forget what was read of a rank. */

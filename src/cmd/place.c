@@ -123,8 +123,7 @@ static int restrict_free(struct job_inputs *in, const char *text, int **turn,
 	} else if (node) {
 		cpl_fail_memory(err);
 	}
-	free(node);
-	free(listed);
+	cpl_free_all(node, listed);
 	return rc;
 }
 
@@ -303,10 +302,7 @@ static int run_placement(const struct cmd *self, int argc, char **argv)
 fail:
 	cmd_fail(self, &err);
 out:
-	free(required);
-	free(stock);
-	free(r.baseline_node);
-	free(r.turn);
+	cpl_free_all(required, stock, r.baseline_node, r.turn);
 	cpl_bounds_free(&r.bounds);
 	cpl_decision_free(&r.decision);
 	cpl_learned_free(r.learned);

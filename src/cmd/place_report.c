@@ -164,7 +164,7 @@ int place_print_json(const struct cmd *self, const char *asked,
 	            linear, "hosts",
 	            cmd_hosts_json(in->net, r->baseline_node, d->n_nodes))) {
 		json_decref(linear);
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	}
 	return cmd_print_pack(
 	        self,
@@ -401,7 +401,7 @@ int place_print_text(const struct cmd *self, const struct job_inputs *in,
 	int rc = CMD_FAILED;
 
 	if (!hosts || !linear) {
-		cmd_failf(self, "out of memory");
+		cmd_fail_memory(self);
 		goto out;
 	}
 	if (print_candidates(r) != CMD_OK)
@@ -414,7 +414,6 @@ int place_print_text(const struct cmd *self, const struct job_inputs *in,
 	printf("\nhosts   %s\nlinear  %s\n", hosts, linear);
 	rc = CMD_OK;
 out:
-	free(hosts);
-	free(linear);
+	cpl_free_all(hosts, linear);
 	return rc;
 }

@@ -151,8 +151,7 @@ static int run_predict_time(const struct cmd *self, int argc, char **argv)
 		rc = cmd_fail(self, &err);
 	else
 		rc = json ? print_json(self, &p) : print_text(&p);
-	free(p.told);
-	free(p.actual);
+	cpl_free_all(p.told, p.actual);
 	cpl_samples_free(p.samples);
 	cpl_model_free(p.model);
 	return rc;

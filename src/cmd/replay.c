@@ -137,8 +137,7 @@ static int replay_folder(struct replay_site *site, struct replays *all,
 		if (!rc && replay_file(site, all, path, state_dir, &why) &&
 		    !stat(path, &st))
 			rc = note_damaged(all, entry[i]->d_name, &why, err);
-		free(entry[i]);
-		free(path);
+		cpl_free_all(entry[i], path);
 	}
 	free(entry);
 	return rc;
@@ -184,10 +183,8 @@ static int replay_path(struct replay_site *site, struct replays *all,
 	if (site->o->state_dir) {
 		free(dir);
 		dir = strdup(site->o->state_dir);
-		if (!dir) {
-			cpl_fail_memory(err);
+		if (cpl_out_of_memory(!dir, err))
 			goto out;
-		}
 	}
 	rc = 0;
 	for (int i = 0; i < 2 && both && !rc; i++)
@@ -197,9 +194,7 @@ static int replay_path(struct replay_site *site, struct replays *all,
 		rc = folder ? replay_folder(site, all, path, dir, err)
 		            : replay_file(site, all, path, dir, err);
 out:
-	free(part[0]);
-	free(part[1]);
-	free(dir);
+	cpl_free_all(part[0], part[1], dir);
 	return rc;
 }
 
@@ -267,8 +262,7 @@ static int print_text(const struct replays *all)
 static void release(struct replay_site *site, struct replays *all)
 {
 	for (int i = 0; i < all->n; i++) {
-		free(all->one[i].shown_as);
-		free(all->one[i].policy);
+		cpl_free_all(all->one[i].shown_as, all->one[i].policy);
 	}
 	free(all->one);
 	replay_site_free(site);

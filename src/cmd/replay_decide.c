@@ -133,11 +133,8 @@ static void inputs_free(struct replay_inputs *in)
 	cpl_scene_close(&in->scene);
 	cpl_learned_free(in->learned);
 	cpl_bounds_free(&in->bounds);
-	free(in->free_node);
-	free(in->turn);
-	free(in->required);
-	free(in->stock);
-	free(in->left);
+	cpl_free_all(in->free_node, in->turn, in->required, in->stock,
+	             in->left);
 }
 
 int replay_scene(const struct replay_site *site, const struct cpl_record *r,
@@ -236,10 +233,8 @@ static int decide(const struct replay_site *site, const struct cpl_record *r,
 	int rc = -1;
 
 	in.scene.turn = in.turn;
-	if (!in.free_node || !in.turn) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!in.free_node || !in.turn, err))
 		goto out;
-	}
 	if (read_wish(r, site->net, &wish, err) ||
 	    take_nodes(site->net, r, in.free_node, in.turn, &in.required,
 	               &nodes.n_required, err) ||

@@ -286,7 +286,7 @@ static int run_import(const struct cmd *self, const struct signature_options *o,
 	name = o->name ? strdup(o->name)
 	               : cpl_signature_base_name(o->output, NULL);
 	if (!name)
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	sig = import_files(o, file, n, name, &err);
 	if (!sig ||
 	    (o->binary ? cpl_signature_write_binary(sig, o->output, &err)

@@ -76,6 +76,12 @@ const char *signature_store_dir(const struct signature_options *o,
  */
 int signature_store_begin(const char *dir, struct cpl_user_rights *rights,
                           struct cpl_error *err);
+/* Put a former version in use by that function, and say so: an exit code. */
+int signature_store_roll_back(const struct cmd *self, bool json, const char *dir,
+                              const char *name, int64_t version,
+                              int (*roll_back)(const char *dir,
+                                               const char *name, int version,
+                                               struct cpl_error *err));
 /* The folders of a store that is not there yet, with those rights: a user's
  * comes with its first profile. 0, or -1 with err. */
 int signature_store_make(const char *dir, struct cpl_error *err);

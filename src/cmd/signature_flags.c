@@ -81,7 +81,7 @@ static int print_json(const struct cmd *self, const struct cpl_signature *sig,
 	json_t *root = json_deep_copy(recorded), *pattern;
 
 	if (!root)
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	pattern = json_loads(sig->phase[0].pattern->text, 0, NULL);
 	json_object_set_new(root, "ranks", json_integer(sig->ranks));
 	json_object_set_new(root, "pattern", pattern);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 #include "signature/install.h"
 #include "signature/phases/events.h"
 #include "signature/phases/phases.h"
@@ -156,11 +157,7 @@ static int by_size_and_time(const void *a, const void *b)
 	return strcmp(x->path, y->path);
 }
 
-static int by_path(const void *a, const void *b)
-{
-	return strcmp(((const struct recording *)a)->path,
-	              ((const struct recording *)b)->path);
-}
+static CPL_SORT_BY(by_path, struct recording, CPL_TEXT(path))
 
 /* The i-th is a part: this makes the signature of all that are its run's, which stand
  * behind it, and sets how many they are. NULL with err. */
@@ -457,32 +454,11 @@ static int install_from(const struct cmd *self,
 out:
 	for (int i = 0; sig && sig[i]; i++)
 		cpl_signature_free(sig[i]);
-	free(sig);
-	free(folder);
+	cpl_free_all(sig, folder);
 	if (n >= 0)
 		return print_list(self, o, dir, list);
 	json_decref(list);
 	return cmd_fail(self, &err);
-}
-
-static int roll_back(const struct cmd *self, const struct signature_options *o,
-                     const char *dir, const char *name)
-{
-	struct cpl_error err = {""};
-	struct cpl_user_rights rights;
-	int rc;
-
-	if (signature_store_begin(dir, &rights, &err))
-		return cmd_fail(self, &err);
-	rc = cpl_profile_roll_back(dir, name, (int)o->version, &err);
-	cpl_user_end(&rights);
-	if (rc)
-		return cmd_fail(self, &err);
-	if (o->json)
-		return cmd_print_pack(self, "{s:s, s:I}", "name", name,
-		                      "version", (json_int_t)o->version);
-	printf("%s: version %" PRId64 " is in use again\n", name, o->version);
-	return CMD_OK;
 }
 
 static int install_file(const struct cmd *self,
@@ -513,8 +489,7 @@ static int install_file(const struct cmd *self,
 		json_decref(item);
 	}
 	cpl_signature_free(sig);
-	free(name);
-	free(from);
+	cpl_free_all(name, from);
 	return rc;
 }
 
@@ -539,7 +514,9 @@ int signature_install(const struct cmd *self,
 	if (!dir || (o->user && signature_store_make(dir, &err)))
 		return cmd_fail(self, &err);
 	if (o->version)
-		rc = roll_back(self, o, dir, file);
+		rc = signature_store_roll_back(self, o->json, dir, file,
+		                               o->version,
+		                               cpl_profile_roll_back);
 	else if (o->recorded)
 		rc = install_recorded(self, o, dir, file);
 	else if (o->from)

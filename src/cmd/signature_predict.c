@@ -109,10 +109,8 @@ static int find_hosts(const struct options *o, const char *file, int ranks,
 	out->rank = calloc((size_t)ranks, sizeof(*out->rank));
 	l->most = ranks;
 	l->host = calloc((size_t)ranks, sizeof(*l->host));
-	if (!out->rank || !used || !l->host) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!out->rank || !used || !l->host, err))
 		goto out;
-	}
 	if (file && cmd_each_line(file, take_line, l, err))
 		goto out;
 	if (file && l->ranks != ranks) {
@@ -137,10 +135,7 @@ static void free_hosts(struct run_hosts *p)
 {
 	for (int h = 0; h < p->hosts.n; h++)
 		free(p->hosts.name[h]);
-	free(p->hosts.name);
-	free(p->hosts.host);
-	free(p->rank);
-	free(p->network);
+	cpl_free_all(p->hosts.name, p->hosts.host, p->rank, p->network);
 }
 
 /* Seconds of one execution of a phase on the links; hosts are at node[]. */

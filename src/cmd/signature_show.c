@@ -187,10 +187,8 @@ int signature_summary(const struct cpl_signature *sig,
 	if (!rows)
 		return -1;
 	out->phase = calloc((size_t)sig->n_phases, sizeof(*out->phase));
-	if (!out->phase) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!out->phase, err))
 		goto out;
-	}
 	for (int i = 0; i < sig->n_phases; i++)
 		if (signature_phase_sums(sig, i, &out->phase[i], err))
 			goto out;

@@ -491,3 +491,26 @@ int signature_remove(const struct cmd *self, const struct signature_options *o,
 	cpl_user_end(&rights);
 	return rc ? cmd_fail(self, &err) : CMD_OK;
 }
+
+int signature_store_roll_back(const struct cmd *self, bool json, const char *dir,
+                              const char *name, int64_t version,
+                              int (*roll_back)(const char *dir,
+                                               const char *name, int version,
+                                               struct cpl_error *err))
+{
+	struct cpl_error err = {""};
+	struct cpl_user_rights rights;
+	int rc;
+
+	if (signature_store_begin(dir, &rights, &err))
+		return cmd_fail(self, &err);
+	rc = roll_back(dir, name, (int)version, &err);
+	cpl_user_end(&rights);
+	if (rc)
+		return cmd_fail(self, &err);
+	if (json)
+		return cmd_print_pack(self, "{s:s, s:I}", "name", name,
+		                      "version", (json_int_t)version);
+	printf("%s: version %" PRId64 " is in use again\n", name, version);
+	return CMD_OK;
+}

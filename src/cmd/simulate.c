@@ -357,8 +357,7 @@ static int simulate(struct simulate *s, struct cpl_error *err)
 		fputs("\r\033[K", stderr);
 	for (int i = 0; i < list->n && rank_node; i++)
 		free(rank_node[i]);
-	free(rank_node);
-	free(job);
+	cpl_free_all(rank_node, job);
 	return rc;
 }
 

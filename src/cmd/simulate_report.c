@@ -230,7 +230,7 @@ int simulate_print_json(const struct cmd *self, const struct simulate *s)
 	if (s->timeline && json_object_set_new(all, "timeline",
 	                                       simulate_timeline_json(s))) {
 		json_decref(all);
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	}
 	return cmd_print_json(self, all);
 }

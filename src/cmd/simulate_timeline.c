@@ -232,8 +232,6 @@ int simulate_plot(const struct simulate *s, FILE *out, struct cpl_error *err)
 		write_plot(s, &p, curve, value, state, out);
 	else
 		rc = cpl_fail_memory(err);
-	free(curve);
-	free(value);
-	free(state);
+	cpl_free_all(curve, value, state);
 	return rc;
 }

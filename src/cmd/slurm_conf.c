@@ -43,8 +43,7 @@ void slurm_conf_free(struct slurm_conf *conf)
 	free(conf->partition);
 	for (int i = 0; i < SLURM_KEYS; i++)
 		free(conf->value[i]);
-	free(conf->path);
-	free(conf);
+	cpl_free_all(conf->path, conf);
 }
 
 /* The value of a key at the beginning of a line, NULL: another key. */

@@ -67,9 +67,7 @@ void slurm_reader_free(struct slurm_reader *reader)
 {
 	if (!reader)
 		return;
-	free(reader->name);
-	free(reader->group);
-	free(reader);
+	cpl_free_all(reader->name, reader->group, reader);
 }
 
 static bool in_group(void *arg, gid_t gid)
@@ -145,8 +143,7 @@ bool slurm_reader_misses_store(const struct slurm_reader *reader,
 
 		shut = shut ||
 		       (path && slurm_reader_is_shut_out(reader, path, why));
-		free(path);
-		free(name[i]);
+		cpl_free_all(path, name[i]);
 	}
 	free(name);
 	return shut;
@@ -184,10 +181,8 @@ int slurm_reader_homes(const struct slurm_reader *reader, const char *pattern,
 			shut += slurm_reader_is_shut_out(reader, path,
 			                                 shut ? NULL : why);
 		}
-		free(path);
-		free(entry[i]);
+		cpl_free_all(path, entry[i]);
 	}
-	free(entry);
-	free(folder);
+	cpl_free_all(entry, folder);
 	return shut;
 }

@@ -47,8 +47,7 @@ static bool is_same(const char *a, const char *b)
 	char *y = x && is_set(b) ? realpath(b, NULL) : NULL;
 	bool same = y && !strcmp(x, y);
 
-	free(x);
-	free(y);
+	cpl_free_all(x, y);
 	return same;
 }
 
@@ -81,8 +80,7 @@ static char *of_slurmctld(const struct slurm_search *search,
 		cpl_fail(err,
 		         "nor is there one beside slurmctld's %s on this host",
 		         conf);
-	free(folder);
-	free(conf);
+	cpl_free_all(folder, conf);
 	return site;
 }
 
@@ -102,8 +100,7 @@ char *slurm_search_site(const struct slurm_search *search,
 		site = of_slurmctld(search, err);
 	if (!site)
 		site = cpl_path_join(search->built_in, SITE, NULL);
-	free(folder);
-	free(conf);
+	cpl_free_all(folder, conf);
 	return site;
 }
 

@@ -287,10 +287,8 @@ static int measure(struct status *s, const char *network, struct cpl_error *err)
 	int rc = -1;
 
 	s->job = calloc(n, sizeof(*s->job));
-	if (!left_out || !s->job) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!left_out || !s->job, err))
 		goto out;
-	}
 	s->net = cpl_network_load(network, err);
 	if (!s->net)
 		goto out;

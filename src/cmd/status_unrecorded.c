@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "site/record.h"
 
 /* Lines of the text; all are in the JSON. */
@@ -46,11 +47,7 @@ static struct unrecorded *add_run(struct list *list, const char *name)
 	return &list->job[list->n++];
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct unrecorded *)a)->name,
-	              ((const struct unrecorded *)b)->name);
-}
+static CPL_SORT_BY(by_name, struct unrecorded, CPL_TEXT(name))
 
 /* Runs of one name become one. */
 static void merge_runs(struct list *list)
@@ -128,14 +125,7 @@ static double volume_of(const struct unrecorded *job, double others)
 	                               : others;
 }
 
-static int by_worth(const void *a, const void *b)
-{
-	const struct unrecorded *x = a, *y = b;
-
-	if (x->worth != y->worth)
-		return x->worth < y->worth ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
+static CPL_SORT_BY(by_worth, struct unrecorded, CPL_DOWN(worth), CPL_TEXT(name))
 
 /* The sum of what they are worth. */
 static double rank_names(struct list *list)
@@ -180,7 +170,7 @@ static int print_json(const struct cmd *self, const struct list *list,
 
 		if (!row || json_array_append_new(jobs, row)) {
 			json_decref(jobs);
-			return cmd_failf(self, "out of memory");
+			return cmd_fail_memory(self);
 		}
 	}
 	return cmd_print_pack(self, "{s:o, s:I}", "unrecorded", jobs, "skipped",
@@ -239,7 +229,7 @@ int status_print_unrecorded(const struct cmd *self, const struct status *s,
 	                    &list.skipped, &err)) {
 		rc = cmd_fail(self, &err);
 	} else if (list.failed) {
-		rc = cmd_failf(self, "out of memory");
+		rc = cmd_fail_memory(self);
 	} else {
 		merge_runs(&list);
 		sum = rank_names(&list);

@@ -143,9 +143,7 @@ void cmd_table_free(struct cmd_table *table)
 		free(table->cell[i]);
 	if (table->out)
 		fclose(table->out);
-	free(table->text);
-	free(table->cell);
-	free(table);
+	cpl_free_all(table->text, table->cell, table);
 }
 
 bool cmd_table_cells(const struct cmd_table *table, struct cmd_cells *out)

@@ -290,8 +290,7 @@ out:
 	cpl_workload_free(t->guess);
 	cpl_scene_close(&t->running);
 	cpl_load_free(&t->background);
-	free(t->communication);
-	free(t->free);
+	cpl_free_all(t->communication, t->free);
 	cpl_network_free(net);
 	return rc;
 }

@@ -37,6 +37,11 @@ int cmd_failf(const struct cmd *self, const char *fmt, ...)
 	return CMD_FAILED;
 }
 
+int cmd_fail_memory(const struct cmd *self)
+{
+	return cmd_failf(self, "out of memory");
+}
+
 int cmd_usage(const struct cmd *self, const char *fmt, ...)
 {
 	char text[CPL_ERROR_MAX];
@@ -139,12 +144,12 @@ int cmd_print_json(const struct cmd *self, json_t *root)
 	char *text;
 
 	if (!root)
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 	json_decref(root);
 	text = text ? cpl_printable_json(text) : NULL;
 	if (!text)
-		return cmd_failf(self, "out of memory");
+		return cmd_fail_memory(self);
 	if (puts(text) < 0)
 		rc = cmd_failf(self, "standard output: %s", strerror(errno));
 	free(text);

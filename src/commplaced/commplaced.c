@@ -332,8 +332,7 @@ static void decide(struct cpl_unpacker *in, struct cpl_packer *o)
 	}
 	cpl_put_number(o, answer);
 	cpl_form_put_text(o, text);
-	free(required);
-	free(kept);
+	cpl_free_all(required, kept);
 }
 
 static void start(struct cpl_unpacker *in, struct cpl_packer *o)
@@ -350,8 +349,7 @@ static void start(struct cpl_unpacker *in, struct cpl_packer *o)
 		cpl_engine_start(engine, &job, &notice);
 	cpl_form_put_text(o, notice.text);
 	cpl_put_number(o, notice.comment);
-	free(host);
-	free(kept);
+	cpl_free_all(host, kept);
 }
 
 static void order(struct cpl_unpacker *in, struct cpl_packer *o)
@@ -374,8 +372,7 @@ static void step(struct cpl_unpacker *in, struct cpl_packer *o)
 	if (!in->bad)
 		cpl_engine_step(engine, &one, &out);
 	cpl_form_put_layout(o, &one, &out);
-	free(out.data);
-	free(memory);
+	cpl_free_all(out.data, memory);
 }
 
 static void hand_over(struct cpl_unpacker *in, struct cpl_packer *o)

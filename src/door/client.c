@@ -329,14 +329,6 @@ static void get_text(struct cpl_unpacker *in, char *text, size_t size)
 	snprintf(text, size, "%s", said ? said : "");
 }
 
-static void get_error(struct cpl_unpacker *in, struct cpl_error *err)
-{
-	const char *text = cpl_form_get_text(in);
-
-	if (text)
-		cpl_fail(err, "%s", text);
-}
-
 /* The answer is 0, or -1 and an error. */
 static int ask_result(struct cpl_engine *engine, enum cpl_door_kind kind,
                       struct cpl_packer *o, int64_t ns, struct cpl_error *err)
@@ -347,7 +339,7 @@ static int ask_result(struct cpl_engine *engine, enum cpl_door_kind kind,
 	if (!ask(engine, kind, o, ns, NULL, &in))
 		return cpl_fail(err, "commplaced does not answer");
 	rc = cpl_get_int(&in, 1) ? -1 : 0;
-	get_error(&in, err);
+	cpl_form_get_error(&in, err);
 	return is_answer(engine, &in) ? rc : -1;
 }
 
@@ -524,7 +516,7 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
 				data = malloc(*size);
 			if (data)
 				memcpy(data, bytes, *size);
-			get_error(&in, err);
+			cpl_form_get_error(&in, err);
 			is_answer(engine, &in);
 		}
 	}
@@ -665,10 +657,6 @@ void cpl_engine_free(struct cpl_engine *engine)
 	forget_link(engine);
 	cpl_door_end_child(engine, CPL_DOOR_LAST_NS);
 	pthread_mutex_destroy(&engine->api);
-	free(engine->config_path);
-	free(engine->socket);
-	free(engine->cluster);
-	free(engine->hosts.data);
-	free(engine->live);
-	free(engine);
+	cpl_free_all(engine->config_path, engine->socket, engine->cluster,
+	             engine->hosts.data, engine->live, engine);
 }

@@ -426,7 +426,7 @@ void cpl_form_put_layout(struct cpl_packer *o,
 		put_ids(o, step);
 }
 
-static void get_error(struct cpl_unpacker *in, struct cpl_error *err)
+void cpl_form_get_error(struct cpl_unpacker *in, struct cpl_error *err)
 {
 	const char *text = cpl_form_get_text(in);
 
@@ -462,9 +462,7 @@ static void take_ids(struct cpl_unpacker *in,
 			in->bad = true;
 	for (int i = 0; !in->bad && i < step->n_hosts; i++)
 		memcpy(step->ids[i], row[i], step->tasks[i] * sizeof(*id));
-	free(row);
-	free(id);
-	free(seen);
+	cpl_free_all(row, id, seen);
 }
 
 void cpl_form_get_layout(struct cpl_unpacker *in,
@@ -475,8 +473,8 @@ void cpl_form_get_layout(struct cpl_unpacker *in,
 
 	layout->changed = get_bool(in);
 	data = cpl_form_get_bytes(in, &layout->size);
-	get_error(in, &layout->unchanged);
-	get_error(in, &layout->travel);
+	cpl_form_get_error(in, &layout->unchanged);
+	cpl_form_get_error(in, &layout->travel);
 	if (layout->size) {
 		layout->data = malloc(layout->size);
 		if (layout->data)

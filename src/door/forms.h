@@ -53,6 +53,8 @@ enum cpl_door_kind {
 /* A text or NULL; as it stands in the message. */
 void cpl_form_put_text(struct cpl_packer *o, const char *text);
 const char *cpl_form_get_text(struct cpl_unpacker *in);
+/* One that is there is an error's. */
+void cpl_form_get_error(struct cpl_unpacker *in, struct cpl_error *err);
 /* n bytes; the same. */
 void cpl_form_put_bytes(struct cpl_packer *o, const void *data, size_t n);
 const void *cpl_form_get_bytes(struct cpl_unpacker *in, size_t *n);

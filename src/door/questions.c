@@ -42,9 +42,7 @@ static void measure(const struct asked *asked, struct cpl_packer *o)
 		cpl_form_put_runs(o, wide, (int)n);
 		cpl_form_put_runs(o, rank, (int)n);
 	}
-	free(cpus);
-	free(rank);
-	free(wide);
+	cpl_free_all(cpus, rank, wide);
 }
 
 static void offer_nodes(struct asked *asked, struct cpl_unpacker *in,
@@ -76,8 +74,7 @@ static void narrow(const struct asked *asked, struct cpl_packer *o)
 		if (!cpus[i])
 			host[many++] = (int)i;
 	cpl_form_put_ints(o, host, many);
-	free(cpus);
-	free(host);
+	cpl_free_all(cpus, host);
 }
 
 /* Of stock() or compare(). */

@@ -105,9 +105,7 @@ void commplace_binding_free(struct commplace_binding *binding)
 {
 	if (!binding)
 		return;
-	free(binding->first);
-	free(binding->cpu);
-	free(binding);
+	cpl_free_all(binding->first, binding->cpu, binding);
 }
 
 const int *commplace_binding_cpus(const struct commplace_binding *binding,

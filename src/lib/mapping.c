@@ -113,8 +113,7 @@ void commplace_mapping_free(struct commplace_mapping *mapping)
 	if (!mapping)
 		return;
 	cpl_map_result_free(&mapping->result);
-	free(mapping->rank_node);
-	free(mapping);
+	cpl_free_all(mapping->rank_node, mapping);
 }
 
 READ(const int *, mapping_rank_node, mapping, mapping->rank_node)

@@ -34,10 +34,8 @@ void commplace_options_free(struct commplace_options *options)
 {
 	if (!options)
 		return;
-	free(options->routing);
-	free(options->mapping);
-	free(options->free_node);
-	free(options);
+	cpl_free_all(options->routing, options->mapping, options->free_node,
+	             options);
 }
 
 static int keep_name(char **into, const char *name, struct commplace_error *err)

@@ -132,8 +132,7 @@ void commplace_placement_free(struct commplace_placement *placement)
 	if (!placement)
 		return;
 	cpl_decision_free(&placement->decision);
-	free(placement->rank_node);
-	free(placement);
+	cpl_free_all(placement->rank_node, placement);
 }
 
 static const struct cpl_candidate *

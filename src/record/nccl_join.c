@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/sort.h"
 
 #define MOST_AMOUNT UINT64_C(1000000000000000000) /* of a signature */
 /* Of operations among all: more than NVLink domains have for each line of a piece. */
@@ -277,14 +278,7 @@ static int put_tallies(struct nccl_solver *s, bool in_steps)
 	return 0;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-	const struct nccl_row *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+static CPL_SORT_BY(by_pair, struct nccl_row, CPL_UP(from), CPL_UP(to))
 
 static void merge_rows(struct nccl_join *j)
 {
@@ -306,13 +300,6 @@ static void merge_rows(struct nccl_join *j)
 	j->n_rows = n;
 }
 
-static int by_steps(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* The steps that more than half of the processes have, or one more or less, if any
  * do, and how long one is at most. It is the one in the middle, so that it does not
  * depend on whose piece was read first. */
@@ -328,7 +315,7 @@ static int find_steps(struct nccl_solver *s)
 	for (uint32_t i = 0; i < j->n_pieces; i++)
 		if (j->piece[i].is_kept)
 			all[n++] = j->piece[i].steps[0];
-	qsort(all, n, sizeof(*all), by_steps);
+	qsort(all, n, sizeof(*all), cpl_by_uint64);
 	f->steps = n ? all[n / 2] : 0;
 	for (uint32_t i = 0; i < n; i++)
 		alike += nccl_steps_alike(f->steps, all[i]);

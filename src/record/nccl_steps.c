@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "fold.h"
 
 /* What was logged, in the order of threads. */
@@ -28,32 +29,18 @@ static uint32_t digits(uint64_t bytes)
 	return bytes ? 64 - (uint32_t)__builtin_clzll(bytes) : 0;
 }
 
-static int by_thread(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+static CPL_SORT_BY(by_thread, struct entry, CPL_UP(thread), CPL_UP(at))
 
 static uint64_t kind_of(const struct nccl_logged *l)
 {
 	return (uint64_t)l->cell << 6 | digits(l->bytes);
 }
 
-static int by_kind(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static uint32_t event_of(const struct nccl_search *f, const struct nccl_logged *l)
 {
 	uint64_t kind = kind_of(l);
 	const uint64_t *at = bsearch(&kind, f->kind, f->n_kinds, sizeof(kind),
-	                             by_kind);
+	                             cpl_by_uint64);
 
 	return (uint32_t)(at - f->kind);
 }
@@ -277,7 +264,7 @@ void nccl_steps_find(struct nccl_steps *out)
 		logged[l->cell]++;
 	}
 	qsort(f.entry, f.n, sizeof(*f.entry), by_thread);
-	qsort(f.kind, f.n, sizeof(*f.kind), by_kind);
+	qsort(f.kind, f.n, sizeof(*f.kind), cpl_by_uint64);
 	for (uint32_t i = 0; i < f.n; i++)
 		if (!f.n_kinds || f.kind[f.n_kinds - 1] != f.kind[i])
 			f.kind[f.n_kinds++] = f.kind[i];

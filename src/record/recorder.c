@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sort.h"
+
 #define CHUNK 262144 /* rows in one message to rank 0 */
 #define TAG 1
 
@@ -394,13 +396,6 @@ static uint64_t host_hash(void)
 	return h;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static int count_hosts(const struct summary *all)
 {
 	uint64_t *hash = malloc(sizeof(*hash) * (size_t)rec.size);
@@ -410,7 +405,7 @@ static int count_hosts(const struct summary *all)
 		return 0;
 	for (int r = 0; r < rec.size; r++)
 		hash[r] = all[r].host;
-	qsort(hash, (size_t)rec.size, sizeof(*hash), by_value);
+	qsort(hash, (size_t)rec.size, sizeof(*hash), cpl_by_uint64);
 	for (int r = 0; r < rec.size; r++)
 		n += !r || hash[r] != hash[r - 1];
 	free(hash);

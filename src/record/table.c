@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 #define FIRST_CAPACITY 64
 
 static size_t slot_of(const struct rec_table *t, int peer)
@@ -103,12 +105,7 @@ size_t rec_table_count(const struct rec_table *t)
 	return n;
 }
 
-static int by_peer(const void *a, const void *b)
-{
-	const struct rec_row *x = a, *y = b;
-
-	return (x->peer > y->peer) - (x->peer < y->peer);
-}
+static CPL_SORT_BY(by_peer, struct rec_row, CPL_UP(peer))
 
 size_t rec_table_rows(const struct rec_table *t, int inward,
                       struct rec_row *out)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "plan.h"
 #include "record/pmpi.h"
 
@@ -102,14 +103,7 @@ struct reorder_job {
 	int *rank_of; /* [n] */
 };
 
-static int triples(const void *a, const void *b)
-{
-	const int *x = a, *y = b;
-
-	if (x[0] != y[0])
-		return x[0] < y[0] ? -1 : 1;
-	return (x[1] > y[1]) - (x[1] < y[1]);
-}
+static CPL_SORT_BY(triples, int, CPL_KEY(x[0], y[0]), CPL_KEY(x[1], y[1]))
 
 /* This appends (from, to, weight), or returns false when memory is out. */
 static bool add_edge(struct reorder_job *job, int from, int to, int weight)
@@ -221,10 +215,8 @@ static struct cpl_comm *graph_of(const struct reorder_job *job,
 	        malloc(((size_t)job->n_all + 1) * sizeof(*entry));
 	struct cpl_comm *comm = NULL;
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int i = 0; i < job->n_all; i++) {
 		const int *e = job->all + 3 * (size_t)i;
 

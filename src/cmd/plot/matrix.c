@@ -149,10 +149,8 @@ int map_plot(const char *path, const char *title, const struct job_inputs *in,
 	struct cpl_file_writer *writer;
 	int rc = -1;
 
-	if (!before) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!before, err))
 		goto out;
-	}
 	if (cpl_map_run(&cpl_mapper_linear, &m->request, before, err) ||
 	    fill(&panel[0], "default order", in->comm, before, m->n_hosts,
 	         err) ||

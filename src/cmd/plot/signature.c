@@ -336,8 +336,7 @@ int signature_plot(const char *path, const struct cpl_signature *const *sig,
 		rc = -1;
 	}
 	for (int k = 0; k < 2; k++) {
-		free(shape[k].bytes);
-		free(shape[k].part);
+		cpl_free_all(shape[k].bytes, shape[k].part);
 	}
 	return rc;
 }

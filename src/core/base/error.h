@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define CPL_ERROR_MAX 512
 
@@ -36,6 +37,23 @@ int cpl_fail_memory(struct cpl_error *err);
 /* The same two for those that return a pointer. Always NULL, as the compiler sees. */
 #define cpl_fail_null(...) (cpl_fail(__VA_ARGS__), (void *)NULL)
 #define cpl_fail_null_memory(err) (cpl_fail_memory(err), (void *)NULL)
+
+/* Is something missing for want of memory? That is then the error. */
+static inline bool cpl_out_of_memory(bool missing, struct cpl_error *err)
+{
+	return missing && cpl_fail_memory(err);
+}
+
+/* Free all of these in turn, as at the one label where a function that can fail
+ * ends: "cpl_free_all(w.rate, w.in, w.out)". */
+#define cpl_free_all(...)                                         \
+	cpl_free_list((void *[]){__VA_ARGS__},                    \
+	              sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+static inline void cpl_free_list(void *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(list[i]);
+}
 
 /* Was memory out, whatever prefix was put in front? Quoted text cannot feign
  * it: no message ends in a quotation. */

@@ -369,9 +369,7 @@ void cpl_file_abandon(struct cpl_file_writer *writer)
 		fclose(writer->stream);
 	if (writer->temp)
 		unlink(writer->temp);
-	free(writer->temp);
-	free(writer->path);
-	free(writer);
+	cpl_free_all(writer->temp, writer->path, writer);
 }
 
 void cpl_file_sync(struct cpl_file_writer *writer)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 
 #define NAME_LENGTH_MAX 255
 #define MAX_BRACKETS 16
@@ -351,4 +352,34 @@ char *cpl_hostlist_format(char *const *name, int n)
 	 * made. */
 	cut = realloc(text, (size_t)(end - text) + 1);
 	return cut ? cut : text;
+}
+
+struct listed_name {
+	const char *name;
+	int at;
+};
+
+static CPL_SORT_BY(by_name, struct listed_name, CPL_TEXT(name))
+
+int cpl_hostlist_find(const struct cpl_hostlist *list,
+                      const struct cpl_hostlist *of, int *at,
+                      struct cpl_error *err)
+{
+	size_t n = (size_t)list->count;
+	struct listed_name *sorted = malloc((n + 1) * sizeof(*sorted));
+
+	if (!sorted)
+		return cpl_fail_memory(err);
+	for (int i = 0; i < list->count; i++)
+		sorted[i] = (struct listed_name){list->name[i], i};
+	qsort(sorted, n, sizeof(*sorted), by_name);
+	for (int i = 0; i < of->count; i++) {
+		struct listed_name key = {.name = of->name[i]};
+		const struct listed_name *found =
+		        bsearch(&key, sorted, n, sizeof(*sorted), by_name);
+
+		at[i] = found ? found->at : -1;
+	}
+	free(sorted);
+	return 0;
 }

@@ -31,6 +31,12 @@ int cpl_hostlist_parse_most(struct cpl_hostlist *list, const char *text,
 int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
 		      struct cpl_error *err);
 
+/* at[i] = where name i of `of` stands in list, or -1. 0, or -1 with err (memory).
+ * O(n log n). */
+int cpl_hostlist_find(const struct cpl_hostlist *list,
+                      const struct cpl_hostlist *of, int *at,
+                      struct cpl_error *err);
+
 /* Text of n names in their order, to free(): neighbours that differ in a number
  * at the end only are folded ("n[0-3,7]"). NULL when memory is out. O(n). */
 char *cpl_hostlist_format(char *const *name, int n);

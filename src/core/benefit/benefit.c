@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/logarithm.h"
+#include "base/sort.h"
 #include "benefit/sequence.h"
 
 /* Halves differ where chance alone would do it once in 370 trials. */
@@ -274,15 +275,9 @@ static void set_stops(struct cpl_benefit *b,
 	}
 }
 
-static int by_partition(const void *x, const void *y)
-{
-	const struct cpl_stratum *a = *(const struct cpl_stratum *const *)x;
-	const struct cpl_stratum *b = *(const struct cpl_stratum *const *)y;
-	int order = strcmp(a->partition, b->partition);
-
-	/* Strata are in one array. */
-	return order ? order : (a > b) - (a < b);
-}
+static CPL_SORT_BY(by_partition, struct cpl_stratum *,
+                   CPL_ORDER(strcmp((*x)->partition, (*y)->partition)),
+                   CPL_KEY(*x, *y))
 
 /* Groups by the predicted and the measured logarithm of their gain; a line
  * through 0, weighted by what is known of the latter. */
@@ -310,12 +305,7 @@ static void calibrate(struct cpl_benefit *b)
 	b->slope_error = 1 / sqrt(xx);
 }
 
-static int by_time(const void *x, const void *y)
-{
-	const struct cpl_trial_job *a = x, *b = y;
-
-	return (a->time > b->time) - (a->time < b->time);
-}
+static CPL_SORT_BY(by_time, struct cpl_trial_job, CPL_UP(time))
 
 /* All strata of n jobs, and pointers to them for qsort. -1: memory. */
 static int point(const struct cpl_strata *strata,
@@ -343,8 +333,7 @@ static int make_half(struct cpl_gain *out, struct cpl_trial_job *job, int64_t n,
 
 		*out = combine(&t, wanted, CPL_BENEFIT_ALPHA);
 	}
-	free(pointer);
-	free(strata.stratum);
+	cpl_free_all(pointer, strata.stratum);
 	return rc;
 }
 
@@ -414,16 +403,13 @@ int cpl_benefit_make(struct cpl_benefit *out, struct cpl_trial_jobs *jobs,
 		rc = point(&strata, &pointer, err);
 	if (!rc && strata.n)
 		rc = make_all(out, pointer, strata.n, wanted, err);
-	free(pointer);
-	free(strata.stratum);
+	cpl_free_all(pointer, strata.stratum);
 	return rc;
 }
 
 void cpl_benefit_free(struct cpl_benefit *benefit)
 {
-	free(benefit->group);
-	free(benefit->profile);
-	free(benefit->partition);
+	cpl_free_all(benefit->group, benefit->profile, benefit->partition);
 	*benefit = (struct cpl_benefit){0};
 }
 

@@ -348,7 +348,6 @@ void cpl_trial_jobs_free(struct cpl_trial_jobs *jobs)
 {
 	for (int64_t i = 0; i < jobs->n_texts; i++)
 		free(jobs->text[i]);
-	free(jobs->text);
-	free(jobs->job);
+	cpl_free_all(jobs->text, jobs->job);
 	*jobs = (struct cpl_trial_jobs){0};
 }

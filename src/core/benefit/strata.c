@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/logarithm.h"
 #include "base/random.h"
+#include "base/sort.h"
 
 /* The spread of an arm is drawn to that of both as if by so many jobs. */
 #define SHARED 8.0
@@ -40,20 +41,9 @@ bool cpl_trial_jobs_alike(const struct cpl_trial_job *a,
 	return !by_key(a, b);
 }
 
-static int by_order(const void *x, const void *y)
-{
-	const struct cpl_trial_job *a = x, *b = y;
-	int order = by_key(a, b);
-
-	/* Arm and value make the order one, whatever qsort does. */
-	if (!order)
-		order = (a->time > b->time) - (a->time < b->time);
-	if (!order)
-		order = (a->arm > b->arm) - (a->arm < b->arm);
-	if (!order)
-		order = memcmp(a->value, b->value, sizeof(a->value));
-	return order;
-}
+static CPL_SORT_BY(by_order, struct cpl_trial_job, CPL_ORDER(by_key(x, y)),
+                   CPL_UP(time), CPL_UP(arm),
+                   CPL_ORDER(memcmp(x->value, y->value, sizeof(x->value))))
 
 static bool is_in_order(const struct cpl_trial_job *job, int64_t n)
 {
@@ -238,8 +228,7 @@ int cpl_strata_make(struct cpl_strata *out, struct cpl_trial_job *job,
 			end++;
 		if (cpl_array_grow(&out->stratum, out->n, sizeof(*out->stratum),
 		                   err)) {
-			free(room);
-			free(out->stratum);
+			cpl_free_all(room, out->stratum);
 			*out = (struct cpl_strata){0};
 			return -1;
 		}

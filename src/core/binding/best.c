@@ -254,10 +254,8 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 			b.work = problem->req->work / 4;
 	}
 	b.trial = calloc((size_t)n + 1, sizeof(*b.trial));
-	if (!b.trial) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!b.trial, err))
 		goto done;
-	}
 	if (problem->req &&
 	    cpl_near_table(problem->req, problem->slots, &table, err) < 0)
 		goto done;
@@ -265,8 +263,7 @@ static int bind_best(const struct cpl_bind_problem *problem, int *slot,
 	if (start(&b, &cpl_binder_treematch, err) == 0)
 		rc = sparse ? search_sparse(&b, err) : search_dense(&b, err);
 done:
-	free(table);
-	free(b.trial);
+	cpl_free_all(table, b.trial);
 	return rc;
 }
 

@@ -252,8 +252,6 @@ void cpl_bind_result_free(struct cpl_bind_result *result)
 		hwloc_bitmap_free(result->cpuset[r]);
 		hwloc_bitmap_free(result->nodeset[r]);
 	}
-	free(result->cpuset);
-	free(result->nodeset);
-	free(result->level);
+	cpl_free_all(result->cpuset, result->nodeset, result->level);
 	memset(result, 0, sizeof(*result));
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* PCI classes, and who makes the graphics of a server's console, which has a
  * display of class VGA on nearly every board (pci.ids: ASPEED, Matrox). */
 #define BASE_DISPLAY 0x03
@@ -39,14 +41,8 @@ static bool is_gpu(hwloc_obj_t pci)
 	return base == BASE_DISPLAY || base == BASE_ACCELERATOR;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct pci_device *x = a, *y = b;
-
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->device->logical_index < y->device->logical_index ? -1 : 1;
-}
+static CPL_SORT_BY(by_address, struct pci_device, CPL_UP(address),
+                   CPL_UP(device->logical_index))
 
 /* Where there are accelerators without a display, a VGA device of another
  * vendor is the console's. */
@@ -194,10 +190,8 @@ int cpl_devices_find(hwloc_topology_t topology, struct cpl_devices *out,
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (!gpu || !nic) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!gpu || !nic, err))
 		goto done;
-	}
 	out->n_gpus = find_gpus(topology, gpu);
 	out->n_nics = find_nics(topology, true, nic);
 	if (!out->n_nics)
@@ -212,9 +206,7 @@ int cpl_devices_find(hwloc_topology_t topology, struct cpl_devices *out,
 done:
 	if (rc)
 		cpl_devices_free(out);
-	free(gpu);
-	free(nic);
-	free(near);
+	cpl_free_all(gpu, nic, near);
 	return rc;
 }
 
@@ -254,7 +246,6 @@ void cpl_devices_free(struct cpl_devices *devices)
 {
 	for (int g = 0; devices->gpu && g < devices->n_gpus; g++)
 		hwloc_bitmap_free(devices->gpu[g].near);
-	free(devices->gpu);
-	free(devices->nic);
+	cpl_free_all(devices->gpu, devices->nic);
 	memset(devices, 0, sizeof(*devices));
 }

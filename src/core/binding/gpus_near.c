@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 /* What is known of each GPU. */
 struct gpu_near {
 	int device; /* index in devices->gpu, or -1 */
@@ -111,15 +113,8 @@ static hwloc_cpuset_t pool_of(const struct cpl_bind_request *req,
 	return pool;
 }
 
-static int by_device(const void *a, const void *b)
-{
-	const struct gpu_near *x = *(struct gpu_near *const *)a;
-	const struct gpu_near *y = *(struct gpu_near *const *)b;
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x > y) - (x < y);
-}
+static CPL_SORT_BY(by_device, struct gpu_near *,
+                   CPL_KEY((*x)->device, (*y)->device), CPL_KEY(*x, *y))
 
 /* Lists the GPUs in use in the order of the bus, and sets which[] of each to
  * the number of its device among them. Returns how many devices they are. */
@@ -196,8 +191,7 @@ static int split_cores(const struct cpl_bind_request *req,
 			rc = cpl_fail_memory(err);
 	}
 done:
-	free(used);
-	free(which);
+	cpl_free_all(used, which);
 	hwloc_bitmap_free(pool);
 	return rc;
 }
@@ -239,10 +233,8 @@ static int list_nics(const struct cpl_devices *devices,
 	FILE *list = open_memstream(&text, &size);
 	int rc = -1;
 
-	if (!taken || !list) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!taken || !list, err))
 		goto done;
-	}
 	for (int i = 0; i < n; i++) {
 		int nic = uses[i] && gpu[i].device >= 0
 		                  ? devices->gpu[gpu[i].device].nic
@@ -276,10 +268,8 @@ int cpl_gpus_near(const struct cpl_bind_request *req,
 	memset(out, 0, sizeof(*out));
 	out->near = calloc(ranks + 1, sizeof(*out->near));
 	out->nic = calloc(ranks + 1, sizeof(*out->nic));
-	if (!gpu || !out->near || !out->nic) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!gpu || !out->near || !out->nic, err))
 		goto done;
-	}
 	out->ranks = req->comm->ranks;
 	find_devices(use, gpu);
 	out->from = choose_sets(gpu, use->n);
@@ -307,8 +297,7 @@ void cpl_gpu_near_free(struct cpl_gpu_near *near)
 		hwloc_bitmap_free(near->near[r]);
 		free(near->nic[r]);
 	}
-	free(near->near);
-	free(near->nic);
+	cpl_free_all(near->near, near->nic);
 	memset(near, 0, sizeof(*near));
 }
 

@@ -96,10 +96,8 @@ static struct cpl_comm *local_graph(const struct cpl_comm *graph,
 		most += graph->row[r + 1] - graph->row[r];
 	}
 	entry = malloc(((size_t)most + 1) * sizeof(*entry));
-	if (!entry) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!entry, err))
 		goto out;
-	}
 	for (int i = 0; i < n; i++)
 		for (int64_t k = graph->row[ids[i]]; k < graph->row[ids[i] + 1];
 		     k++)
@@ -197,9 +195,7 @@ static int put_rows(struct cpl_packer *o, const struct cpl_comm *graph,
 		put_node(o, &scratch, local, step->ids[i], block, &n_blocks);
 		cpl_comm_free(local);
 	}
-	free(scratch.data);
-	free(block);
-	free(index);
+	cpl_free_all(scratch.data, block, index);
 	return rc;
 }
 

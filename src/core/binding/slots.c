@@ -321,8 +321,7 @@ void cpl_slots_free(struct cpl_slots *slots)
 		return;
 	for (int s = 0; slots->cpuset && s < slots->tree.n_slots; s++)
 		hwloc_bitmap_free(slots->cpuset[s]);
-	free(slots->cpuset);
-	free(slots->name);
+	cpl_free_all(slots->cpuset, slots->name);
 	cpl_tree_free(&slots->tree);
 	free(slots);
 }

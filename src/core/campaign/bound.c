@@ -72,11 +72,7 @@ void bounds_close(struct bounds *b)
 	for (int i = 0; i < b->n; i++)
 		if (b->bound[i].bounds.domain != b->zero)
 			free(b->bound[i].bounds.domain);
-	free(b->bound);
-	free(b->all);
-	free(b->row);
-	free(b->zero);
-	free(b->of);
+	cpl_free_all(b->bound, b->all, b->row, b->zero, b->of);
 	cpl_whole_units_close(&b->units);
 }
 

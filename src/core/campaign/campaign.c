@@ -201,8 +201,7 @@ out:
 	campaign_kinds_free(&kinds);
 	cpl_stock_tree_free(&tree);
 	bounds_close(&bounds);
-	free(large);
-	free(run);
+	cpl_free_all(large, run);
 	return rc;
 }
 
@@ -210,7 +209,6 @@ void cpl_campaign_free(struct cpl_campaign_result *result, int n_jobs)
 {
 	for (int i = 0; result->job && i < n_jobs; i++)
 		free(result->job[i].node);
-	free(result->job);
-	free(result->span);
+	cpl_free_all(result->job, result->span);
 	*result = (struct cpl_campaign_result){0};
 }

@@ -19,8 +19,7 @@ int cpl_easy_init(struct cpl_easy *easy, int n, int max_jobs, bool backfill,
 
 void cpl_easy_free(struct cpl_easy *easy)
 {
-	free(easy->waits);
-	free(easy->runs);
+	cpl_free_all(easy->waits, easy->runs);
 }
 
 void cpl_easy_submit(struct cpl_easy *easy, int job, int nodes, double limit)

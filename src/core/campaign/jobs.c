@@ -28,13 +28,8 @@ struct pair {
 
 static void rule_free(struct cpl_jobs_rule *rule)
 {
-	free(rule->name);
-	free(rule->user);
-	free(rule->account);
-	free(rule->partition);
-	free(rule->qos);
-	free(rule->class);
-	free(rule->signature);
+	cpl_free_all(rule->name, rule->user, rule->account, rule->partition,
+	             rule->qos, rule->class, rule->signature);
 }
 
 void cpl_jobs_free(struct cpl_jobs *jobs)

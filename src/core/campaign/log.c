@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/gunzip.h"
+#include "base/sort.h"
 
 #define SWF_FIELDS 18
 #define MAX_COLUMNS 128
@@ -351,14 +352,7 @@ static int read_sacct(struct log_reader *in, char *line)
 	return 0;
 }
 
-static int by_submit(const void *a, const void *b)
-{
-	const struct cpl_log_job *x = a, *y = b;
-
-	if (x->submit != y->submit)
-		return x->submit < y->submit ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
+static CPL_SORT_BY(by_submit, struct cpl_log_job, CPL_UP(submit), CPL_UP(id))
 
 /* Times count from the first submission. */
 static void put_in_order(struct cpl_log *log)
@@ -419,7 +413,6 @@ int cpl_log_load(const char *path, int procs_per_node, struct cpl_log *out,
 
 void cpl_log_free(struct cpl_log *log)
 {
-	free(log->job);
-	free(log->text);
+	cpl_free_all(log->job, log->text);
 	*log = (struct cpl_log){0};
 }

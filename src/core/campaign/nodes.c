@@ -44,15 +44,9 @@ int nodes_open(struct campaign_nodes *nodes, const struct cpl_stock_tree *tree,
 
 void nodes_close(struct campaign_nodes *nodes)
 {
-	free(nodes->free);
-	free(nodes->may);
-	free(nodes->kept);
-	free(nodes->then);
-	free(nodes->found);
-	free(nodes->loud);
-	free(nodes->leaf_free);
-	free(nodes->count);
-	free(nodes->least);
+	cpl_free_all(nodes->free, nodes->may, nodes->kept, nodes->then,
+	             nodes->found, nodes->loud, nodes->leaf_free, nodes->count,
+	             nodes->least);
 }
 
 /* This tells which units the nodes of a job are in that has them whole. */

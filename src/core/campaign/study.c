@@ -129,7 +129,6 @@ int cpl_stock_adaptive(const struct cpl_stock_request *req, int *out,
 		memcpy(out, other, size);
 	rc = 0;
 out:
-	free(other);
-	free(own);
+	cpl_free_all(other, own);
 	return rc;
 }

@@ -6,17 +6,13 @@
 #include <string.h>
 
 #include "base/logarithm.h"
+#include "base/sort.h"
 
 struct weighted {
 	double value, weight;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const struct weighted *x = a, *y = b;
-
-	return (x->value > y->value) - (x->value < y->value);
-}
+static CPL_SORT_BY(by_value, struct weighted, CPL_UP(value))
 
 /* This sorts the values. */
 static struct cpl_campaign_spread spread(struct weighted *v, int n)
@@ -217,8 +213,7 @@ cpl_campaign_classes(const struct cpl_campaign *c,
 	int known = 0, kept = 0;
 
 	if (!class || !sums) {
-		free(class);
-		free(sums);
+		cpl_free_all(class, sums);
 		cpl_fail_memory(err);
 		return NULL;
 	}

@@ -35,11 +35,7 @@ void cpl_comm_free(struct cpl_comm *comm)
 {
 	if (!comm)
 		return;
-	free(comm->row);
-	free(comm->to);
-	free(comm->bytes);
-	free(comm->messages);
-	free(comm);
+	cpl_free_all(comm->row, comm->to, comm->bytes, comm->messages, comm);
 }
 
 uint64_t cpl_comm_bytes(const struct cpl_comm *comm)

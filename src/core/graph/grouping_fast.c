@@ -27,16 +27,7 @@ struct fast {
 	int64_t n_edges, capacity;
 };
 
-static int by_bytes(const void *x, const void *y)
-{
-	const struct edge *e = x, *f = y;
-
-	if (e->bytes != f->bytes)
-		return e->bytes > f->bytes ? -1 : 1;
-	if (e->a != f->a)
-		return e->a - f->a;
-	return e->b - f->b;
-}
+static CPL_SORT_BY(by_bytes, struct edge, CPL_DOWN(bytes), CPL_UP(a), CPL_UP(b))
 
 /* Pivots from elements at even steps: they only save sorting. */
 static void find_pivots(const struct cpl_comm *graph, double *pivot)

@@ -18,7 +18,6 @@ int cpl_groups_alloc(struct cpl_groups *out, int n_groups, int n_members,
 
 void cpl_groups_free(struct cpl_groups *groups)
 {
-	free(groups->start);
-	free(groups->member);
+	cpl_free_all(groups->start, groups->member);
 	memset(groups, 0, sizeof(*groups));
 }

@@ -33,8 +33,7 @@ int cpl_heap_init(struct cpl_heap *heap, int capacity, const double *key,
 
 void cpl_heap_free(struct cpl_heap *heap)
 {
-	free(heap->item);
-	free(heap->at);
+	cpl_free_all(heap->item, heap->at);
 	*heap = (struct cpl_heap){0};
 }
 

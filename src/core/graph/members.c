@@ -35,9 +35,7 @@ int cpl_members_init(struct cpl_members *m, int *set, int n, int n_sets,
 
 void cpl_members_free(struct cpl_members *m)
 {
-	free(m->first);
-	free(m->member);
-	free(m->position);
+	cpl_free_all(m->first, m->member, m->position);
 }
 
 void cpl_members_chain(const int *set, int n, int n_sets, int *first, int *next)

@@ -19,8 +19,7 @@ int cpl_tree_init(struct cpl_tree *tree, int n_slots, int n_levels,
 
 void cpl_tree_free(struct cpl_tree *tree)
 {
-	free(tree->object);
-	free(tree->n_objects);
+	cpl_free_all(tree->object, tree->n_objects);
 	*tree = (struct cpl_tree){0};
 }
 

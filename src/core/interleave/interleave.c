@@ -29,8 +29,7 @@ struct turning {
 
 void cpl_interleaving_free(struct cpl_interleaving *out)
 {
-	free(out->offset);
-	free(out->periodic);
+	cpl_free_all(out->offset, out->periodic);
 	*out = (struct cpl_interleaving){NULL};
 }
 

@@ -103,10 +103,9 @@ static int grow(const struct cpl_learn_task *task, struct cpl_model *model,
 	b.bound = malloc(((size_t)last + 1) * sizeof(double));
 	b.sorted = malloc((size_t)task->n * sizeof(double));
 	model->tree = calloc((size_t)task->trees, sizeof(*model->tree));
-	if (!row || !b.rest || !b.bound || !b.sorted || !model->tree) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!row || !b.rest || !b.bound || !b.sorted ||
+	                      !model->tree, err))
 		goto out;
-	}
 	for (int i = 0; i < task->n; i++)
 		b.sorted[i] = task->y[task->row[i]];
 	model->base = median_of(b.sorted, task->n);
@@ -117,10 +116,7 @@ static int grow(const struct cpl_learn_task *task, struct cpl_model *model,
 	while (!rc && model->n_trees < task->trees)
 		rc = add_tree(task, &b, row, model, err);
 out:
-	free(row);
-	free(b.rest);
-	free(b.bound);
-	free(b.sorted);
+	cpl_free_all(row, b.rest, b.bound, b.sorted);
 	return rc;
 }
 

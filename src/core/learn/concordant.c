@@ -5,20 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
+
 struct ranked_item {
 	double key, other;
 	int at;
 };
 
 /* This orders by key, and leaves those of one key as they came. */
-static int by_key(const void *a, const void *b)
-{
-	const struct ranked_item *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+static CPL_SORT_BY(by_key, struct ranked_item, CPL_UP(key), CPL_UP(at))
 
 /* This merges two sorted runs of value[] that meet at `middle` into to[]. It
  * returns how many pairs of both have the larger value first. */
@@ -110,8 +105,6 @@ int cpl_concordant(const double *a, const double *b, int n, double *part,
 	if (!rc && pairs)
 		*part = (double)(pairs - count_different(&w, a, b)) /
 		        (double)pairs;
-	free(w.item);
-	free(w.value);
-	free(w.spare);
+	cpl_free_all(w.item, w.value, w.spare);
 	return rc;
 }

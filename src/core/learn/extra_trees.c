@@ -19,10 +19,8 @@ static int grow(const struct cpl_learn_task *task, struct cpl_model *model,
 	int rc = -1;
 
 	model->tree = calloc((size_t)task->trees, sizeof(*model->tree));
-	if (!row || !model->tree) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!row || !model->tree, err))
 		goto out;
-	}
 	model->base = 0;
 	model->rate = 1.0 / task->trees;
 	while (model->n_trees < task->trees) {

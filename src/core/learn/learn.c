@@ -205,12 +205,7 @@ static struct cpl_model *learn(struct learning *l)
 
 static void free_learning(struct learning *l)
 {
-	free(l->x);
-	free(l->y);
-	free(l->row);
-	free(l->told);
-	free(l->held);
-	free(l->part);
+	cpl_free_all(l->x, l->y, l->row, l->told, l->held, l->part);
 }
 
 /* This takes over the samples. It returns -1 with err; free_learning in either

@@ -264,12 +264,8 @@ void cpl_model_free(struct cpl_model *m)
 		free(m->feature[f]);
 	for (int t = 0; m->tree && t < m->n_trees; t++)
 		cpl_learn_tree_free(&m->tree[t]);
-	free(m->method);
-	free(m->target);
-	free(m->feature);
-	free(m->importance);
-	free(m->tree);
-	free(m);
+	cpl_free_all(m->method, m->target, m->feature, m->importance, m->tree,
+	             m);
 }
 
 double cpl_model_value(const struct cpl_model *m, const double *x)

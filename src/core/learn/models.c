@@ -174,9 +174,7 @@ static int install(const char *dir, const char *name,
 		rc = cpl_install_copy(path, used, MODE, err);
 	if (!rc)
 		prune(dir, name, keep);
-	free(list.one);
-	free(used);
-	free(path);
+	cpl_free_all(list.one, used, path);
 	return rc ? -1 : number;
 }
 
@@ -211,9 +209,7 @@ static int roll_back(const char *dir, const char *name, int version,
 	rc = model ? cpl_install_copy(path, used, MODE, err) : -1;
 out:
 	cpl_model_free(model);
-	free(list.one);
-	free(used);
-	free(path);
+	cpl_free_all(list.one, used, path);
 	return rc;
 }
 
@@ -243,8 +239,6 @@ char *cpl_models_used(const char *path)
 			if (list.one[i].in_use)
 				file = cpl_models_version_path(
 				        dir, name, list.one[i].number, NULL);
-	free(list.one);
-	free(dir);
-	free(name);
+	cpl_free_all(list.one, dir, name);
 	return file ? file : strdup(path);
 }

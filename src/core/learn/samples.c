@@ -199,25 +199,20 @@ struct cpl_samples *cpl_samples_parse(const char *text, size_t length,
 	        .text = malloc(length + 1), .name = name, .err = err};
 	struct cpl_samples *s = calloc(1, sizeof(*s));
 
-	if (!t.text || !s) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!t.text || !s, err))
 		goto fail;
-	}
 	memcpy(t.text, text, length);
 	t.text[length] = '\0';
 	if (take_lines(&t, length))
 		goto fail;
-	if (fill(s, &t)) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(fill(s, &t), err))
 		goto fail;
-	}
 	goto out;
 fail:
 	cpl_samples_free(s);
 	s = NULL;
 out:
-	free(t.field);
-	free(t.text);
+	cpl_free_all(t.field, t.text);
 	return s;
 }
 
@@ -240,10 +235,7 @@ void cpl_samples_free(struct cpl_samples *s)
 		free(s->name[c]);
 	for (int r = 0; s->label && r < s->n; r++)
 		free(s->label[r]);
-	free(s->name);
-	free(s->label);
-	free(s->value);
-	free(s);
+	cpl_free_all(s->name, s->label, s->value, s);
 }
 
 int cpl_samples_column(const struct cpl_samples *s, const char *name)

@@ -38,14 +38,7 @@ struct timed_row {
 	int group, row;
 };
 
-static int by_group(const void *a, const void *b)
-{
-	const struct timed_row *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
+static CPL_SORT_BY(by_group, struct timed_row, CPL_UP(group), CPL_UP(row))
 
 static int sort_rows(struct timed *t)
 {
@@ -342,22 +335,17 @@ int cpl_learn_timed(const struct cpl_samples *samples,
 	t.told = malloc(((size_t)held + 1) * sizeof(double));
 	for (int p = 0; p < CPL_PLAINS; p++)
 		t.sum[p] = calloc((size_t)held + 1, sizeof(double));
-	if (!t.scaled.value || !t.log_time || !t.apart || !t.sorted ||
-	    !t.order || !t.told || !t.sum[0] || !t.sum[1]) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!t.scaled.value || !t.log_time || !t.apart ||
+	                      !t.sorted || !t.order || !t.told || !t.sum[0] ||
+	                      !t.sum[1], err))
 		goto out;
-	}
 	memcpy(t.scaled.value, samples->value,
 	       (n - 1) * (size_t)samples->n_columns * sizeof(double));
 	if (!check(&t))
 		rc = learn(&t, test, model);
 out:
-	free(t.scaled.value);
-	free(t.log_time);
-	free(t.apart);
-	free(t.sorted);
-	free(t.order);
-	free(t.told);
+	cpl_free_all(t.scaled.value, t.log_time, t.apart, t.sorted, t.order,
+	             t.told);
 	for (int p = 0; p < CPL_PLAINS; p++)
 		free(t.sum[p]);
 	return rc;

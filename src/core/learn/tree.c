@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/random.h"
+#include "base/sort.h"
 
 struct split {
 	int feature; /* -1: none */
@@ -26,14 +27,7 @@ static double x_of(const struct grower *g, int row, int feature)
 	return g->task->x[(int64_t)row * g->task->n_features + feature];
 }
 
-static int by_x(const void *a, const void *b)
-{
-	const struct pair *p = a, *q = b;
-
-	if (p->x != q->x)
-		return p->x < q->x ? -1 : 1;
-	return (p->y > q->y) - (p->y < q->y);
-}
+static CPL_SORT_BY(by_x, struct pair, CPL_UP(x), CPL_UP(y))
 
 /* This is how much smaller the squares of two parts' distances from their means
  * are. */

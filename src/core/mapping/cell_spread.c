@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "graph/arena.h"
 
 /* So many cells of a unit. */
@@ -29,14 +30,7 @@ struct strips {
 	struct cpl_arena arena;
 };
 
-static int by_room(const void *a, const void *b)
-{
-	const struct strip_piece *x = a, *y = b;
-
-	if (x->cells != y->cells)
-		return x->cells > y->cells ? -1 : 1;
-	return (x->unit > y->unit) - (x->unit < y->unit);
-}
+static CPL_SORT_BY(by_room, struct strip_piece, CPL_DOWN(cells), CPL_UP(unit))
 
 static void measure_lines(const struct cpl_cell_spread *how, const int *unit,
                           int lines, int length, int by_line, int along,

@@ -60,10 +60,8 @@ int cpl_clusters_init(struct cpl_clusters *t, const struct cpl_map_request *req,
 	        cpl_arena_take(&t->arena, req->comm->ranks, sizeof(int));
 	t->first_on = cpl_arena_take(&t->arena, hosts, sizeof(int));
 	t->next_on = cpl_arena_take(&t->arena, hosts, sizeof(int));
-	if (t->arena.failed) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(t->arena.failed, err))
 		goto fail;
-	}
 	for (int h = 0; h < hosts; h++) {
 		if (!req->slots[h])
 			continue;
@@ -124,8 +122,7 @@ static int centre_of_torus(const struct cpl_clusters *t, int stride)
 		    sum[t->distance.leaf[p]] < sum[t->distance.leaf[best]])
 			best = p;
 out:
-	free(weight);
-	free(sum);
+	cpl_free_all(weight, sum);
 	return best;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "traffic/workload.h"
 
 /* Loads below this share of the largest are rounding of flows taken away. */
@@ -144,14 +145,8 @@ double cpl_link_sums_hybrid(const struct cpl_link_sums *s)
 	                          &s->metrics0, s->hop_bytes0);
 }
 
-static int hotter(const void *a, const void *b)
-{
-	const struct cpl_ranked *x = a, *y = b;
-
-	if (x->congestion != y->congestion)
-		return x->congestion > y->congestion ? -1 : 1;
-	return (x->link > y->link) - (x->link < y->link);
-}
+static CPL_SORT_BY(hotter, struct cpl_ranked, CPL_DOWN(congestion),
+                   CPL_UP(link))
 
 static void rank_links(struct cpl_link_sums *s)
 {

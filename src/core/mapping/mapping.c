@@ -240,10 +240,8 @@ int cpl_map(const struct cpl_mapper *mapper, const struct cpl_map_request *req,
 		return -1;
 	for (int i = 0; i < N_LAYOUTS; i++) {
 		layout[i].rank_host = malloc(size);
-		if (!layout[i].rank_host) {
-			cpl_fail_memory(err);
+		if (cpl_out_of_memory(!layout[i].rank_host, err))
 			goto out;
-		}
 	}
 	ev.workload = cpl_workload_new(req->net, 1, err);
 	if (!ev.workload ||

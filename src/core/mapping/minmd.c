@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "mapping/clusters.h"
 
 struct target_edge {
@@ -8,16 +9,8 @@ struct target_edge {
 	double bytes;
 };
 
-static int heavier(const void *a, const void *b)
-{
-	const struct target_edge *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->u != y->u)
-		return x->u < y->u ? -1 : 1;
-	return (x->v > y->v) - (x->v < y->v);
-}
+static CPL_SORT_BY(heavier, struct target_edge, CPL_DOWN(bytes), CPL_UP(u),
+                   CPL_UP(v))
 
 static int assign(struct cpl_clusters *t, int *target_of, struct cpl_error *err)
 {

@@ -382,10 +382,8 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	struct cpl_quick q = {0};
 	bool cut_short = false;
 
-	if (!index_of || !node) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!index_of || !node, err))
 		goto out;
-	}
 	for (int i = 0; i < nodes; i++)
 		index_of[i] = -1;
 	if (!distinct(req, index_of)) {
@@ -406,8 +404,7 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 out:
 	free(layout.own);
 	cpl_quick_close(&q);
-	free(index_of);
-	free(node);
+	cpl_free_all(index_of, node);
 	return rc;
 }
 

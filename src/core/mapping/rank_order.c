@@ -71,45 +71,18 @@ char *cpl_rank_order_text(char *const *host, int n_hosts, const int *rank_host,
 	return text;
 }
 
-struct host_name {
-	const char *name;
-	int at;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct host_name *)a)->name,
-	              ((const struct host_name *)b)->name);
-}
-
 /* Sets at[h] to the index in `to` of host h of `from`. */
 static int find_hosts(const struct cpl_hostlist *from,
                       const struct cpl_hostlist *to, int *at,
                       struct cpl_error *err)
 {
-	struct host_name *sorted =
-	        malloc(((size_t)to->count + 1) * sizeof(*sorted));
-	int rc = 0;
-
-	if (!sorted)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < to->count; i++)
-		sorted[i] = (struct host_name){to->name[i], i};
-	qsort(sorted, (size_t)to->count, sizeof(*sorted), by_name);
-	for (int h = 0; h < from->count && !rc; h++) {
-		struct host_name key = {.name = from->name[h]};
-		const struct host_name *found =
-		        bsearch(&key, sorted, (size_t)to->count,
-		                sizeof(*sorted), by_name);
-
-		if (found)
-			at[h] = found->at;
-		else
-			rc = cpl_fail(err, "%s is not in the allocation",
-			              key.name);
-	}
-	free(sorted);
-	return rc;
+	if (cpl_hostlist_find(to, from, at, err))
+		return -1;
+	for (int h = 0; h < from->count; h++)
+		if (at[h] < 0)
+			return cpl_fail(err, "%s is not in the allocation",
+			                from->name[h]);
+	return 0;
 }
 
 /* Reads a number of digits only, 0 .. max; -1 where there is none. */
@@ -218,10 +191,8 @@ int cpl_rank_order_parse(const char *text, const char *allocation,
 	int *at = NULL, rc = -1;
 
 	*out = (struct cpl_rank_order){0};
-	if (!names) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!names, err))
 		goto out;
-	}
 	if (!text[n]) {
 		cpl_fail(err, "rank order: no ranks behind the hosts");
 		goto out;
@@ -236,8 +207,7 @@ int cpl_rank_order_parse(const char *text, const char *allocation,
 	else if (!find_hosts(&hosts, &out->hosts, at, err))
 		rc = parse_runs(text + n + 1, at, hosts.count, out, err);
 out:
-	free(names);
-	free(at);
+	cpl_free_all(names, at);
 	cpl_hostlist_free(&hosts);
 	if (rc)
 		cpl_rank_order_free(out);
@@ -288,8 +258,7 @@ static int write_by_host(FILE *to, int n_hosts, const int *rank_host, int ranks)
 		for (int i = first[h]; i < first[h + 1]; i++)
 			fprintf(to, "%d%s", on[i],
 			        i + 1 < first[h + 1] ? "," : "\n");
-	free(first);
-	free(on);
+	cpl_free_all(first, on);
 	return rc;
 }
 

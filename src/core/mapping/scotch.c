@@ -163,10 +163,8 @@ static struct cpl_comm *join(struct scotch_job *j, struct cpl_error *err)
 	entry = cpl_arena_take(&j->arena,
 	                       net->n_links + j->n + hosts->n_entries,
 	                       sizeof(*entry));
-	if (!entry) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!entry, err))
 		goto out;
-	}
 	for (int64_t l = 0; l < net->n_links; l++)
 		entry[used++] = (struct cpl_comm_entry){net->link_from[l],
 		                                        net->link_to[l], 1, 1};

@@ -65,10 +65,8 @@ static double group_nodes(const struct cpl_comm *nodes,
 	struct cpl_rank_groups groups = {0};
 	double inside = -1, all;
 
-	if (!size) {
-		cpl_fail_memory(err);
-		return -1;
-	}
+	if (!size)
+		return cpl_fail_memory(err);
 	rc = cpl_rank_groups_grow(&groups, NULL, nodes, graph, size, n, err);
 	if (!rc && cpl_rank_groups_blocks(&groups, NULL, nodes, size, n, err))
 		rc = -1;
@@ -140,10 +138,8 @@ int cpl_segment_advise(const struct cpl_comm *comm, int ranks_per_node,
 	out->nodes = nodes->ranks;
 	on_diagonal(nodes, &out->bytes);
 	out->of = malloc(((size_t)out->nodes + 1) * sizeof(*out->of));
-	if (!out->of) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!out->of, err))
 		goto out;
-	}
 	graph = cpl_comm_symmetric(nodes, err);
 	if (!graph || look_at_sizes(out, nodes, graph, domain, err))
 		goto out;
@@ -164,8 +160,7 @@ out:
 
 void cpl_segment_advice_free(struct cpl_segment_advice *advice)
 {
-	free(advice->size);
-	free(advice->of);
+	cpl_free_all(advice->size, advice->of);
 	*advice = (struct cpl_segment_advice){0};
 }
 

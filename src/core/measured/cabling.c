@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 
 /* Routers that differ among which exchanged cables are looked for. */
 #define LOOKED_AT 16
@@ -109,15 +110,9 @@ static bool are_balanced(const struct cabling_work *w, int router)
 	                               CPL_MEASURED_LEAST * w->widest[router]);
 }
 
-static int by_excess(const void *a, const void *b)
-{
-	const struct cpl_cabling_router *x = a, *y = b;
-	double dx = fabs(x->in - x->out), dy = fabs(y->in - y->out);
-
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	return (x->router > y->router) - (x->router < y->router);
-}
+static CPL_SORT_BY(by_excess, struct cpl_cabling_router,
+                   CPL_KEY(fabs(y->in - y->out), fabs(x->in - x->out)),
+                   CPL_UP(router))
 
 static int judge_routers(struct cabling_work *w, struct cpl_error *err)
 {
@@ -280,16 +275,10 @@ static double scale_of(const struct cabling_work *w, const struct cpl_load *own)
 	return predicted > 0 ? measured / predicted : 0;
 }
 
-static int by_difference(const void *a, const void *b)
-{
-	const struct cpl_cabling_link *x = a, *y = b;
-	double dx = fabs(x->predicted - x->measured);
-	double dy = fabs(y->predicted - y->measured);
-
-	if (dx != dy)
-		return dx > dy ? -1 : 1;
-	return (x->link > y->link) - (x->link < y->link);
-}
+static CPL_SORT_BY(by_difference, struct cpl_cabling_link,
+                   CPL_KEY(fabs(y->predicted - y->measured),
+                           fabs(x->predicted - x->measured)),
+                   CPL_UP(link))
 
 static int judge_links(struct cabling_work *w, const struct cpl_load *own,
                        struct cpl_error *err)
@@ -337,18 +326,12 @@ int cpl_cabling_check(struct cpl_cabling *out,
 	    (!own || !judge_links(&w, own, err)))
 		rc = 0;
 out:
-	free(w.rate);
-	free(w.in);
-	free(w.give);
-	free(w.widest);
-	free(w.excess);
-	free(w.pair);
+	cpl_free_all(w.rate, w.in, w.give, w.widest, w.excess, w.pair);
 	return rc;
 }
 
 void cpl_cabling_free(struct cpl_cabling *cabling)
 {
-	free(cabling->router);
-	free(cabling->link);
+	cpl_free_all(cabling->router, cabling->link);
 	*cabling = (struct cpl_cabling){0};
 }

@@ -214,10 +214,8 @@ static char *take_body(const char *body, size_t n, size_t *length,
 	if (*body == '{')
 		return cpl_measured_from_prometheus(body, n, length, err);
 	text = malloc(n + 1);
-	if (!text) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!text)
+		return cpl_fail_null_memory(err);
 	memcpy(text, body, n + 1);
 	*length = n;
 	return text;

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/sort.h"
 #include "measured/rows.h"
 
 /* While the links are gone through. */
@@ -224,12 +225,7 @@ static void read_group(struct measured_reading *r, const struct measured_row *ro
 	share_out(r, &group, &s, rate);
 }
 
-static int by_link(const void *a, const void *b)
-{
-	const struct cpl_times_rate *x = a, *y = b;
-
-	return (x->link > y->link) - (x->link < y->link);
-}
+static CPL_SORT_BY(by_link, struct cpl_times_rate, CPL_UP(link))
 
 static int read_groups(struct measured_reading *r, struct cpl_error *err)
 {
@@ -379,7 +375,6 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 {
 	struct cpl_times_rate *rest =
 	        malloc(((size_t)measured->n + 1) * sizeof(*rest));
-	struct cpl_job_load *job = NULL;
 	int64_t n = 0;
 
 	for (int64_t i = 0; rest && i < measured->n; i++) {
@@ -391,16 +386,7 @@ struct cpl_job_load *cpl_measured_rest(const struct cpl_measured *measured,
 		if (rate > CPL_MEASURED_LEAST * cpl_times_bandwidth(net, link))
 			rest[n++] = (struct cpl_times_rate){link, rate};
 	}
-	if (rest)
-		job = cpl_job_load_of_rates(rest, n, err);
-	else
-		cpl_fail_memory(err);
-	free(rest);
-	if (job) {
-		job->id = CPL_MEASURED_ID;
-		job->many = true;
-	}
-	return job;
+	return cpl_job_load_of_rest(rest, n, err);
 }
 
 double cpl_measured_coverage(const struct cpl_measured *links, double began,

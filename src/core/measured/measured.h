@@ -97,10 +97,6 @@ void cpl_measured_free(struct cpl_measured *measured);
 double cpl_measured_coverage(const struct cpl_measured *links, double began,
                              double ended);
 
-/* What a job of the background is called that stands for all that is not known:
- * before all others. */
-#define CPL_MEASURED_ID INT64_MIN
-
 /*
  * What others than the known jobs, which send `own` (bytes/s; NULL: nothing),
  * were measured to send, for a background: never below 0. free() it. NULL with

@@ -44,8 +44,7 @@ int measured_names_open(struct measured_names *names,
 
 void measured_names_close(struct measured_names *names)
 {
-	free(names->link);
-	free(names->router);
+	cpl_free_all(names->link, names->router);
 }
 
 /* A number of at most 9 digits that is all of the text, or -1. */

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/lines.h"
 #include "base/printable.h"
+#include "base/sort.h"
 
 #define FIELD_MAX 256
 
@@ -203,16 +204,8 @@ static int read_row(struct cpl_lines *in, const struct measured_names *names,
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct measured_row *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return (x->line > y->line) - (x->line < y->line);
-}
+static CPL_SORT_BY(by_time, struct measured_row, CPL_UP(group), CPL_UP(time),
+                   CPL_UP(line))
 
 int measured_rows_read(struct measured_rows *rows,
                        const struct measured_names *names, const char *text,

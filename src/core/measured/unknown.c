@@ -35,10 +35,8 @@ struct cpl_comm *cpl_unknown_comm(int n, double volume, struct cpl_error *err)
 	        malloc(((size_t)entries + 1) * sizeof(*entry));
 	struct cpl_comm *comm;
 
-	if (!entry) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!entry)
+		return cpl_fail_null_memory(err);
 	for (int k = 0; k < peers; k++) {
 		int far = distance(n, peers, k);
 
@@ -87,10 +85,7 @@ struct sharing {
 
 static void sharing_free(struct sharing *s)
 {
-	free(s->rest);
-	free(s->model);
-	free(s->scale);
-	free(s->fixed);
+	cpl_free_all(s->rest, s->model, s->scale, s->fixed);
 }
 
 static int sharing_open(struct sharing *s, const struct cpl_measured *measured,
@@ -258,7 +253,6 @@ static struct cpl_job_load *leave(const struct sharing *s,
 {
 	struct cpl_times_rate *rate =
 	        malloc(((size_t)rest->n_links + 1) * sizeof(*rate));
-	struct cpl_job_load *left = NULL;
 	int64_t n = 0;
 
 	for (int i = 0; rate && i < rest->n_links; i++) {
@@ -268,16 +262,7 @@ static struct cpl_job_load *leave(const struct sharing *s,
 			rate[n++] = (struct cpl_times_rate){
 			        .link = link, .rate = s->rest[link]};
 	}
-	if (rate)
-		left = cpl_job_load_of_rates(rate, n, err);
-	else
-		cpl_fail_memory(err);
-	free(rate);
-	if (left) {
-		left->id = rest->id;
-		left->many = rest->many;
-	}
-	return left;
+	return cpl_job_load_of_rest(rate, n, err);
 }
 
 int cpl_unknown_share(struct cpl_unknown *job, int n,

@@ -60,14 +60,7 @@ struct unit_leaf {
 	int unit, leaf;
 };
 
-static int by_unit(const void *a, const void *b)
-{
-	const struct unit_leaf *x = a, *y = b;
-
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
+static CPL_SORT_BY(by_unit, struct unit_leaf, CPL_UP(unit), CPL_UP(leaf))
 
 /* Switches most of whose nodes are on the unit of one before, into out if that
  * is not NULL. How many nodes these are, at least; -1: memory. */
@@ -221,17 +214,12 @@ int cpl_network_against(const struct cpl_network *net,
 	rc = t.unit && t.most && t.times ? compare_nodes(net, view, out) : -1;
 	if (!rc && view->n_leaves)
 		rc = compare_switches(&t, out);
-	free(t.unit);
-	free(t.most);
-	free(t.times);
+	cpl_free_all(t.unit, t.most, t.times);
 	return rc ? cpl_fail_memory(err) : 0;
 }
 
 void cpl_against_free(struct cpl_against *out)
 {
-	free(out->only_slurm);
-	free(out->only_network);
-	free(out->no_switch);
-	free(out->odd);
-	free(out->same);
+	cpl_free_all(out->only_slurm, out->only_network, out->no_switch,
+	             out->odd, out->same);
 }

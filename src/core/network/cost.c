@@ -165,7 +165,6 @@ int cpl_network_cost(const struct cpl_network *net, const double *price,
 		        (net->n_routers * price[CPL_PRICE_ROUTER] +
 		         (double)out->ports * price[CPL_PRICE_PORT]);
 	}
-	free(f.cabinet);
-	free(f.ports);
+	cpl_free_all(f.cabinet, f.ports);
 	return rc;
 }

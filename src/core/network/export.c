@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/hostlist.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "network/type.h"
 
 struct export_switch {
@@ -106,11 +107,6 @@ struct export_graph {
 	int *parent; /* [routers] -1: the root */
 };
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* The neighbours of each router. How many there are in all. */
 static int64_t list_neighbours(const struct cpl_network *net,
                                struct export_graph *g)
@@ -132,7 +128,7 @@ static int64_t list_neighbours(const struct cpl_network *net,
 	for (int r = 0; r < net->n_routers; r++) {
 		int *row = g->next + g->first[r], m = 0;
 
-		qsort(row, (size_t)g->degree[r], sizeof(*row), by_number);
+		qsort(row, (size_t)g->degree[r], sizeof(*row), cpl_by_int);
 		for (int i = 0; i < g->degree[r]; i++)
 			if (row[i] != r && (!m || row[m - 1] != row[i]))
 				row[m++] = row[i];
@@ -250,12 +246,7 @@ static int by_graph(struct export_tree *t)
 	else if (list_neighbours(net, &g) == 2 * ((int64_t)net->n_routers - 1) &&
 	         find_parents(net, &g))
 		rc = add_graph(t, &g) ? -1 : 1;
-	free(g.first);
-	free(g.next);
-	free(g.degree);
-	free(g.left);
-	free(g.order);
-	free(g.parent);
+	cpl_free_all(g.first, g.next, g.degree, g.left, g.order, g.parent);
 	return rc;
 }
 
@@ -283,11 +274,6 @@ static int add_hosts(struct export_tree *t)
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static int check_names(const struct export_tree *t)
 {
 	char **name = malloc(((size_t)t->n + 1) * sizeof(*name));
@@ -297,7 +283,7 @@ static int check_names(const struct export_tree *t)
 		return cpl_fail_memory(t->err);
 	for (int i = 0; i < t->n; i++)
 		name[i] = t->item[i].name;
-	qsort(name, (size_t)t->n, sizeof(*name), compare_names);
+	qsort(name, (size_t)t->n, sizeof(*name), cpl_by_text);
 	for (int i = 1; i < t->n && !rc; i++)
 		if (!strcmp(name[i - 1], name[i]))
 			rc = cpl_fail(t->err, "two switches are called %s",
@@ -429,8 +415,7 @@ static int print_instances(const struct export_tree *t, FILE *out)
 		text = cpl_json_text(root, &length, t->err);
 	if (text)
 		fwrite(text, 1, length, out);
-	free(text);
-	free(item);
+	cpl_free_all(text, item);
 	json_decref(root);
 	return text ? 0 : -1;
 }

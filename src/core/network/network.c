@@ -327,11 +327,9 @@ void cpl_network_free(struct cpl_network *net)
 	if (net->type->release)
 		net->type->release(net);
 	cpl_ports_free(net);
-	free(net->product.out);
-	free(net->next_links.first);
-	free(net->next_links.out);
-	free(net->next_links.next);
-	free(net->next_links.twin);
+	cpl_free_all(net->product.out, net->next_links.first,
+	             net->next_links.out, net->next_links.next,
+	             net->next_links.twin);
 	cpl_network_free_routes(net->routes);
 	if (net->node_name)
 		for (int node = 0; node < net->n_nodes; node++)
@@ -340,21 +338,12 @@ void cpl_network_free(struct cpl_network *net)
 	if (net->router_name)
 		for (int router = 0; router < net->n_routers; router++)
 			free(net->router_name[router]);
-	free(net->router_name);
-	free(net->index);
+	cpl_free_all(net->router_name, net->index);
 	for (int l = 0; l < net->n_levels; l++) {
-		free(net->level[l].first);
-		free(net->level[l].first_router);
-		free(net->level[l].unit_of);
+		cpl_free_all(net->level[l].first, net->level[l].first_router,
+		             net->level[l].unit_of);
 	}
-	free(net->cable_bandwidth);
-	free(net->port_router);
-	free(net->router_first);
-	free(net->router_node);
-	free(net->link_from);
-	free(net->link_to);
-	free(net->link_class_of);
-	free(net->routing);
-	free(net->name);
-	free(net);
+	cpl_free_all(net->cable_bandwidth, net->port_router, net->router_first,
+	             net->router_node, net->link_from, net->link_to,
+	             net->link_class_of, net->routing, net->name, net);
 }

@@ -231,11 +231,9 @@ int cpl_network_find_next_links(struct cpl_network *net, struct cpl_error *err)
 	                     .words = (int)words};
 	int rc = -1;
 
-	if (!first || !link || !bits || !place || !found || !other ||
-	    take_table(net)) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!first || !link || !bits || !place || !found ||
+	                      !other || take_table(net), err))
 		goto out;
-	}
 	s.seen = bits;
 	s.here = bits + n;
 	s.next = bits + 2 * n;
@@ -249,11 +247,6 @@ int cpl_network_find_next_links(struct cpl_network *net, struct cpl_error *err)
 	list_out(net, place, other);
 	rc = fill(&s, err);
 out:
-	free(first);
-	free(link);
-	free(bits);
-	free(place);
-	free(found);
-	free(other);
+	cpl_free_all(first, link, bits, place, found, other);
 	return rc;
 }

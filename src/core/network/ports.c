@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hostlist.h"
+#include "base/sort.h"
 #include "network/type.h"
 
 static const char *const uses[] = {
@@ -120,29 +121,11 @@ struct port_entry {
 	int node;
 };
 
-static int by_router(const void *a, const void *b)
-{
-	const struct port_entry *x = a, *y = b;
+static CPL_SORT_BY(by_router, struct port_entry, CPL_UP(router), CPL_UP(number))
 
-	if (x->router != y->router)
-		return x->router < y->router ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
+static CPL_SORT_BY(by_name, struct port_entry, CPL_TEXT(name), CPL_UP(number))
 
-static int by_name(const void *a, const void *b)
-{
-	const struct port_entry *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-
-	return order ? order : (x->number > y->number) - (x->number < y->number);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const struct port_entry *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
+static CPL_SORT_BY(by_number, struct port_entry, CPL_UP(number))
 
 struct port_list {
 	struct port_entry *entry;
@@ -455,10 +438,8 @@ int cpl_ports_fractions(struct cpl_network *net, struct cpl_error *err)
 
 static void free_stations(struct cpl_network *net)
 {
-	free(net->accelerators.domain_of);
-	free(net->station_of);
-	free(net->station_router);
-	free(net->station_domain);
+	cpl_free_all(net->accelerators.domain_of, net->station_of,
+	             net->station_router, net->station_domain);
 }
 
 void cpl_ports_free(struct cpl_network *net)

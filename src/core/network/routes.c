@@ -192,18 +192,13 @@ int cpl_network_parse_routes(struct cpl_network *net, const char *text,
 		        net->n_node_routers);
 	net->routes = calloc(1, sizeof(*net->routes));
 	r.by_ends = malloc(((size_t)net->n_links + 1) * sizeof(*r.by_ends));
-	if (!net->routes || !r.by_ends) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!net->routes || !r.by_ends, err))
 		goto out;
-	}
 	cpl_network_sort_links(net, r.by_ends);
 	if (!read_lines(&r))
 		rc = sort_routes(&r, net->routes);
 out:
-	free(r.by_ends);
-	free(r.pair);
-	free(r.start);
-	free(r.link);
+	cpl_free_all(r.by_ends, r.pair, r.start, r.link);
 	return rc;
 }
 
@@ -229,8 +224,7 @@ int cpl_network_read_routes(struct cpl_network *net, const json_t *root,
 		return -1;
 	text = cpl_file_read(full, MAX_BYTES, &length, err);
 	rc = text ? cpl_network_parse_routes(net, text, length, full, err) : -1;
-	free(text);
-	free(full);
+	cpl_free_all(text, full);
 	if (rc || net->routing)
 		return rc;
 	net->routing = strdup("table");
@@ -241,8 +235,5 @@ void cpl_network_free_routes(struct cpl_route_table *routes)
 {
 	if (!routes)
 		return;
-	free(routes->first);
-	free(routes->start);
-	free(routes->link);
-	free(routes);
+	cpl_free_all(routes->first, routes->start, routes->link, routes);
 }

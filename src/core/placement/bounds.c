@@ -193,10 +193,8 @@ int cpl_bounds_read(struct cpl_bounds *out, const struct cpl_network *net,
 
 	*out = (struct cpl_bounds){.unit = malloc(n * sizeof(int)),
 	                           .place = calloc(n, sizeof(int))};
-	if (!out->unit || !out->place) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!out->unit || !out->place, err))
 		goto fail;
-	}
 	for (int i = 0; i < net->n_nodes; i++)
 		out->unit[i] = -1;
 	if (!read_rules(out, rules, err) && !find_homes(out, net, err) &&
@@ -211,11 +209,8 @@ void cpl_bounds_free(struct cpl_bounds *bounds)
 {
 	for (int i = 0; i < bounds->n_units; i++)
 		free(bounds->name[i]);
-	free(bounds->name);
-	free(bounds->domain);
-	free(bounds->unit);
-	free(bounds->place);
-	free(bounds->home);
+	cpl_free_all(bounds->name, bounds->domain, bounds->unit, bounds->place,
+	             bounds->home);
 	*bounds = (struct cpl_bounds){0};
 }
 

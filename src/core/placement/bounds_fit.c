@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "graph/arena.h"
 #include "placement/bounds.h"
 
@@ -42,42 +43,14 @@ struct fit {
 	struct cpl_arena arena;
 };
 
-static int compare(int a, int b)
-{
-	return (a > b) - (a < b);
-}
+static CPL_SORT_BY(by_turn, struct fit_node, CPL_UP(turn), CPL_UP(place))
 
-static int by_turn(const void *a, const void *b)
-{
-	const struct fit_node *x = a, *y = b;
-	int c = compare(x->turn, y->turn);
+static CPL_SORT_BY(by_unit, struct fit_node, CPL_UP(unit), CPL_DOWN(required),
+                   CPL_UP(turn), CPL_UP(place))
 
-	return c ? c : compare(x->place, y->place);
-}
+static CPL_SORT_BY(by_position, struct fit_node, CPL_UP(place))
 
-static int by_unit(const void *a, const void *b)
-{
-	const struct fit_node *x = a, *y = b;
-	int c = compare(x->unit, y->unit);
-
-	if (!c)
-		c = compare(y->required, x->required);
-	return c ? c : by_turn(a, b);
-}
-
-static int by_position(const void *a, const void *b)
-{
-	return compare(((const struct fit_node *)a)->place,
-	               ((const struct fit_node *)b)->place);
-}
-
-static int by_free(const void *a, const void *b)
-{
-	const struct fit_rank *x = a, *y = b;
-	int c = compare(y->free, x->free);
-
-	return c ? c : compare(x->unit, y->unit);
-}
+static CPL_SORT_BY(by_free, struct fit_rank, CPL_DOWN(free), CPL_UP(unit))
 
 /* The free nodes that have units. */
 static void list_nodes(struct fit *f, const int *chosen)

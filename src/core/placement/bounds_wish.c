@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "graph/arena.h"
 #include "placement/bounds.h"
 
@@ -32,36 +33,13 @@ struct wish {
 	struct cpl_arena arena;
 };
 
-static int compare(int a, int b)
-{
-	return (a > b) - (a < b);
-}
-
 /* By home, its required nodes first, then those of the set in turn, then others. */
-static int by_home(const void *a, const void *b)
-{
-	const struct wish_node *x = a, *y = b;
-	int c = compare(x->home, y->home);
-
-	if (!c)
-		c = compare(y->required, x->required);
-	if (!c)
-		c = compare(x->turn, y->turn);
-	return c ? c : compare(x->node, y->node);
-}
+static CPL_SORT_BY(by_home, struct wish_node, CPL_UP(home), CPL_DOWN(required),
+                   CPL_UP(turn), CPL_UP(node))
 
 /* Homes in the order of the set, their nodes in turn. */
-static int by_turn(const void *a, const void *b)
-{
-	const struct wish_node *x = a, *y = b;
-	int c = compare(x->home_turn, y->home_turn);
-
-	if (!c)
-		c = compare(x->home, y->home);
-	if (!c)
-		c = compare(x->turn, y->turn);
-	return c ? c : compare(x->node, y->node);
-}
+static CPL_SORT_BY(by_turn, struct wish_node, CPL_UP(home_turn), CPL_UP(home),
+                   CPL_UP(turn), CPL_UP(node))
 
 static int list_nodes(struct wish *w, const int *chosen)
 {

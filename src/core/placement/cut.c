@@ -231,3 +231,17 @@ void cpl_whole_units_close(struct cpl_whole_units *units)
 {
 	cpl_arena_free(&units->arena);
 }
+
+int cpl_cut_check(const struct cpl_network *net, const char *policy,
+                  const char *option, struct cpl_error *err)
+{
+	struct cpl_cut cut;
+
+	if (!cpl_cut_is_spelled(option))
+		return cpl_fail(err,
+		                "it needs the units that are meant: %s:UNIT "
+		                "with router, chassis, group or another level, "
+		                "a number from 1, or boxes such as 4x4x2",
+		                policy);
+	return net ? cpl_cut_find(net, option, &cut, err) : 0;
+}

@@ -23,6 +23,9 @@ struct cpl_cut {
 
 /* May that be the name of units of some network? */
 bool cpl_cut_is_spelled(const char *name);
+/* The check of POLICY:NAME: 0, or -1 with err; net NULL: of the spelling alone. */
+int cpl_cut_check(const struct cpl_network *net, const char *policy,
+                  const char *name, struct cpl_error *err);
 
 /* 0, or -1 with err, which lists what this network has. Holds as long as name
  * and network. */

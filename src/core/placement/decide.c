@@ -182,9 +182,7 @@ int cpl_decide(const struct cpl_decide_request *req, struct cpl_decision *out,
 
 void cpl_decision_free(struct cpl_decision *decision)
 {
-	free(decision->node);
-	free(decision->rank_host);
-	free(decision->candidate);
+	cpl_free_all(decision->node, decision->rank_host, decision->candidate);
 	*decision = (struct cpl_decision){0};
 }
 

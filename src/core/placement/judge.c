@@ -383,8 +383,7 @@ static int number_hosts(struct judge *j, const int *of, int *node,
 	bool blocks = true;
 
 	if (!host_of || !rank_host) {
-		free(host_of);
-		free(rank_host);
+		cpl_free_all(host_of, rank_host);
 		return cpl_fail_memory(err);
 	}
 	memcpy(old, node, (size_t)j->n * sizeof(int));

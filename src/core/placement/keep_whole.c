@@ -147,15 +147,7 @@ static int break_one(struct keeping *k, int n)
 static int check(const struct cpl_network *net, const char *option,
                  struct cpl_error *err)
 {
-	struct cpl_cut cut;
-
-	if (!cpl_cut_is_spelled(option))
-		return cpl_fail(err,
-		                "it needs the units that are meant: "
-		                "keep-whole:UNIT with router, chassis, group "
-		                "or another level, a number from 1, or boxes "
-		                "such as 4x4x2");
-	return net ? cpl_cut_find(net, option, &cut, err) : 0;
+	return cpl_cut_check(net, "keep-whole", option, err);
 }
 
 /* O(n_nodes), and once more the units for each that is broken where their sizes

@@ -12,14 +12,7 @@
 static int check(const struct cpl_network *net, const char *option,
                  struct cpl_error *err)
 {
-	struct cpl_cut cut;
-
-	if (!cpl_cut_is_spelled(option))
-		return cpl_fail(err,
-		                "it needs the units that are meant: whole:UNIT "
-		                "with router, chassis, group or another level, "
-		                "a number from 1, or boxes such as 4x4x2");
-	return net ? cpl_cut_find(net, option, &cut, err) : 0;
+	return cpl_cut_check(net, "whole", option, err);
 }
 
 /* Units of a network that is no tree of levels: of those that are free the
@@ -47,14 +40,7 @@ struct in_unit {
 	int unit, node;
 };
 
-static int by_unit(const void *a, const void *b)
-{
-	const struct in_unit *x = a, *y = b;
-
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
+static CPL_SORT_BY(by_unit, struct in_unit, CPL_UP(unit), CPL_UP(node))
 
 static int take_run(const struct cpl_placement_request *req,
                     const struct cpl_whole_units *units, const int *count,

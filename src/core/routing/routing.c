@@ -91,9 +91,6 @@ const struct cpl_routing *cpl_routing_by_flow(const struct cpl_network *net,
 
 void cpl_flows_free(struct cpl_flows *flows)
 {
-	free(flows->from);
-	free(flows->row);
-	free(flows->to);
-	free(flows->bytes);
+	cpl_free_all(flows->from, flows->row, flows->to, flows->bytes);
 	memset(flows, 0, sizeof(*flows));
 }

@@ -51,10 +51,8 @@ struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
 	size_t n = (size_t)gather(load->link, links, NULL);
 	struct cpl_job_load *job = malloc(sizeof(*job) + n * sizeof(*job->on));
 
-	if (!job) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!job)
+		return cpl_fail_null_memory(err);
 	*job = (struct cpl_job_load){
 	        .period = period > 0 ? period : cpl_load_seconds(load, net)};
 	job->n_links = gather(load->link, links, job->on);
@@ -79,15 +77,28 @@ struct cpl_job_load *cpl_job_load_of_rates(const struct cpl_times_rate *rate,
 	struct cpl_job_load *job =
 	        malloc(sizeof(*job) + (size_t)n * sizeof(*job->on));
 
-	if (!job) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!job)
+		return cpl_fail_null_memory(err);
 	*job = (struct cpl_job_load){.period = 1, .n_links = (int)n};
 	for (int64_t i = 0; i < n; i++)
 		job->on[i] = (struct cpl_job_link){.bytes = rate[i].rate,
 		                                   .link = (int)rate[i].link};
 	return job;
+}
+
+struct cpl_job_load *cpl_job_load_of_rest(struct cpl_times_rate *rate, int64_t n,
+                                          struct cpl_error *err)
+{
+	struct cpl_job_load *rest = NULL;
+
+	if (!cpl_out_of_memory(!rate, err))
+		rest = cpl_job_load_of_rates(rate, n, err);
+	free(rate);
+	if (rest) {
+		rest->id = CPL_MEASURED_ID;
+		rest->many = true;
+	}
+	return rest;
 }
 
 /* With what it comes to, kept by blocks; opened by cpl_load_init or its like. */
@@ -111,10 +122,8 @@ struct cpl_background *cpl_background_new(const struct cpl_network *net,
 	size_t links = (size_t)cpl_times_links(net);
 	struct cpl_background *background = calloc(1, sizeof(*background));
 
-	if (!background) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!background)
+		return cpl_fail_null_memory(err);
 	background->net = net;
 	background->head = calloc(links, sizeof(*background->head));
 	if (!background->head)
@@ -135,8 +144,7 @@ void cpl_background_free(struct cpl_background *background)
 		cpl_load_free(&background->during[i].load);
 	cpl_load_free(&background->bytes);
 	cpl_load_free(&background->rates);
-	free(background->head);
-	free(background);
+	cpl_free_all(background->head, background);
 }
 
 static void set(const struct cpl_network *net, struct cpl_load *load, int link,

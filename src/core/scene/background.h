@@ -53,6 +53,15 @@ struct cpl_job_load *cpl_job_load_of(struct cpl_workload *workload,
 struct cpl_job_load *cpl_job_load_of_rates(const struct cpl_times_rate *rate,
                                            int64_t n, struct cpl_error *err);
 
+/* What a job of the background is called that stands for all that is not known:
+ * before all others. */
+#define CPL_MEASURED_ID INT64_MIN
+
+/* The same of what no known job has, under CPL_MEASURED_ID. It frees rate; NULL:
+ * memory is out. */
+struct cpl_job_load *cpl_job_load_of_rest(struct cpl_times_rate *rate, int64_t n,
+                                          struct cpl_error *err);
+
 struct cpl_background;
 
 /* Of no jobs. NULL with err (memory). O(links + nodes). */

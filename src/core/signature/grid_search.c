@@ -15,11 +15,8 @@
 
 void grid_search_free(struct grid_search *x)
 {
-	free(x->sums.bytes);
-	free(x->sums.messages);
-	free(x->sums.code);
-	free(x->near);
-	free(x->model);
+	cpl_free_all(x->sums.bytes, x->sums.messages, x->sums.code, x->near,
+	             x->model);
 }
 
 int grid_search_init(struct grid_search *x, int ranks, struct cpl_error *err)

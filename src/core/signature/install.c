@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/sort.h"
 
 #define FILE_MAX_BYTES (UINT64_C(2) << 30)
 #define LOCK ".lock"
@@ -44,12 +45,7 @@ static int push_version(void *arg, const char *file,
 	return 0;
 }
 
-int cpl_version_by_number(const void *a, const void *b)
-{
-	const struct cpl_version *x = a, *y = b;
-
-	return (x->number > y->number) - (x->number < y->number);
-}
+CPL_SORT_BY(cpl_version_by_number, struct cpl_version, CPL_UP(number))
 
 int cpl_install_same(const char *a, const char *b, struct cpl_error *err)
 {
@@ -66,8 +62,7 @@ int cpl_install_same(const char *a, const char *b, struct cpl_error *err)
 		rc = -1;
 	else
 		rc = n == m && !memcmp(one, other, n);
-	free(one);
-	free(other);
+	cpl_free_all(one, other);
 	return rc;
 }
 
@@ -79,8 +74,7 @@ static int mark_in_use(const char *dir, const char *name, struct cpl_version *v,
 	        path ? install_path_in_use(dir, name, v->ranks, err) : NULL;
 	int rc = used ? cpl_install_same(path, used, err) : -1;
 
-	free(path);
-	free(used);
+	cpl_free_all(path, used);
 	v->in_use = rc > 0;
 	return rc < 0 ? -1 : 0;
 }
@@ -195,8 +189,7 @@ static int put_in_use(const char *dir, const char *name, int ranks,
 
 	if (!rc && strcmp(to, size) && unlink(size) && errno != ENOENT)
 		rc = cpl_fail(err, "%s: %s", size, strerror(errno));
-	free(to);
-	free(size);
+	cpl_free_all(to, size);
 	return rc;
 }
 
@@ -437,9 +430,7 @@ static int install(const char *dir, const char *name, struct cpl_signature *sig,
 	 * is no failure. */
 	prune(dir, name, sig->ranks, how->keep, NULL);
 out:
-	free(list.one);
-	free(used);
-	free(path);
+	cpl_free_all(list.one, used, path);
 	return number;
 }
 
@@ -493,8 +484,7 @@ static int roll_back(const char *dir, const char *name, int version,
 	rc = put_in_use(dir, name, sig->ranks, path, mode_of(path), err);
 	cpl_signature_free(sig);
 out:
-	free(list.one);
-	free(path);
+	cpl_free_all(list.one, path);
 	return rc;
 }
 
@@ -528,8 +518,7 @@ static int take_away_main(const char *dir, const char *name, const int *size,
 	if (rc)
 		cpl_fail(err, "%s: %s", path, strerror(errno));
 out:
-	free(path);
-	free(other);
+	cpl_free_all(path, other);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hostlist.h"
+#include "base/sort.h"
 
 int cpl_profile_name_check(const char *name, struct cpl_error *err)
 {
@@ -41,11 +42,6 @@ char *cpl_profile_path(const char *dir, const char *name, struct cpl_error *err)
 		return NULL;
 	snprintf(file, sizeof(file), "%s.json", name);
 	return cpl_path_join(dir, file, err);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* This puts "halo" of "halo.json" into name[]. It returns false when the file is no
@@ -82,7 +78,7 @@ int cpl_profile_list(const char *dir, char ***names, struct cpl_error *err)
 	}
 	if (list.count)
 		qsort(list.name, (size_t)list.count, sizeof(*list.name),
-		      by_name);
+		      cpl_by_text);
 	*names = list.name;
 	return list.count;
 }

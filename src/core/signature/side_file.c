@@ -141,8 +141,7 @@ static struct cpl_comm_entry *read_records(struct source *src, int fd,
 fail:
 	cpl_fail_prefix(err, "%s: ", path);
 out:
-	free(header);
-	free(data);
+	cpl_free_all(header, data);
 	return entry;
 }
 
@@ -176,8 +175,7 @@ struct cpl_comm *side_file_load(struct source *src, const char *file, int ranks,
 	source_reads(src, false);
 	if (entry)
 		comm = cpl_comm_build(ranks, entry, (int64_t)count, err);
-	free(entry);
-	free(path);
+	cpl_free_all(entry, path);
 	return comm;
 }
 

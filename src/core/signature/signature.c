@@ -33,19 +33,14 @@ void cpl_signature_free(struct cpl_signature *sig)
 	if (!sig)
 		return;
 	for (int i = 0; i < sig->n_phases; i++) {
-		free(sig->phase[i].name);
-		free(sig->phase[i].rank_compute);
+		cpl_free_all(sig->phase[i].name, sig->phase[i].rank_compute);
 		cpl_comm_free(sig->phase[i].comm);
 		pattern_free(sig->phase[i].pattern);
 	}
-	free(sig->phase);
-	free(sig->name);
-	free(sig->application);
-	free(sig->recorded);
+	cpl_free_all(sig->phase, sig->name, sig->application, sig->recorded);
 	for (int i = 0; i < sig->n_files; i++)
 		free(sig->file[i].path);
-	free(sig->file);
-	free(sig);
+	cpl_free_all(sig->file, sig);
 }
 
 int cpl_signature_text_check(const char *what, const char *text,

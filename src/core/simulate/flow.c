@@ -80,10 +80,7 @@ static void close_flows(struct cpl_simulation *sim)
 		return;
 	for (int i = 0; i < f->n_routes; i++)
 		free(f->route[i]);
-	free(f->route);
-	free(f->flow);
-	free(f->bucket);
-	free(f->bandwidth);
+	cpl_free_all(f->route, f->flow, f->bucket, f->bandwidth);
 	cpl_maxmin_free(&f->maxmin);
 	cpl_route_finder_free(&f->finder);
 }

@@ -27,14 +27,8 @@ int cpl_maxmin_init(struct cpl_maxmin *m, int64_t n_links,
 
 void cpl_maxmin_free(struct cpl_maxmin *m)
 {
-	free(m->used);
-	free(m->left);
-	free(m->weight);
-	free(m->open);
-	free(m->routes);
-	free(m->key);
-	free(m->first);
-	free(m->member);
+	cpl_free_all(m->used, m->left, m->weight, m->open, m->routes, m->key,
+	             m->first, m->member);
 	cpl_heap_free(&m->heap);
 	*m = (struct cpl_maxmin){0};
 }

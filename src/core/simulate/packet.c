@@ -77,13 +77,8 @@ static void close_packets(struct cpl_simulation *sim)
 		*cpl_times_at(&sim->result->stalled, i) = l->stalled;
 	}
 	cpl_route_finder_free(&p->finder);
-	free(p->turn_of);
-	free(p->link);
-	free(p->queue);
-	free(p->packet);
-	free(p->path);
-	free(p->flight);
-	free(p->wake);
+	cpl_free_all(p->turn_of, p->link, p->queue, p->packet, p->path,
+	             p->flight, p->wake);
 }
 
 static int new_packet(struct cpl_simulation *sim)

@@ -81,8 +81,7 @@ void cpl_program_free(struct cpl_program *program)
 {
 	for (int i = 0; i < program->n_phases; i++) {
 		cpl_comm_free(program->phase[i].own);
-		free(program->phase[i].row);
-		free(program->phase[i].from);
+		cpl_free_all(program->phase[i].row, program->phase[i].from);
 	}
 	free(program->phase);
 	*program = (struct cpl_program){0};

@@ -286,8 +286,7 @@ int cpl_simulate(const struct cpl_sim_options *options,
 void cpl_sim_result_free(struct cpl_sim_result *result)
 {
 	for (int j = 0; j < result->n_jobs; j++) {
-		free(result->job[j].phase);
-		free(result->job[j].rank);
+		cpl_free_all(result->job[j].phase, result->job[j].rank);
 	}
 	free(result->job);
 	cpl_load_free(&result->bytes);

@@ -18,8 +18,7 @@ int cpl_timeline_init(struct cpl_timeline *t, int bins, int64_t n_ranks,
 
 void cpl_timeline_free(struct cpl_timeline *t)
 {
-	free(t->rank);
-	free(t->link);
+	cpl_free_all(t->rank, t->link);
 	*t = (struct cpl_timeline){0};
 }
 

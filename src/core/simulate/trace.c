@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "simulate/trace_internal.h"
 
 /* The seconds after the last call. */
@@ -67,14 +68,7 @@ static int add_pair(struct cpl_trace *trace, int to, int from, double n,
 	return 0;
 }
 
-static int by_pair(const void *a, const void *b)
-{
-	const struct trace_pair *x = a, *y = b;
-
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
-}
+static CPL_SORT_BY(by_pair, struct trace_pair, CPL_UP(to), CPL_UP(from))
 
 static int add_kind(struct cpl_trace *trace, int rank,
                     const struct cpl_run_kind *kind, struct cpl_error *err)
@@ -164,18 +158,14 @@ struct cpl_trace *cpl_trace_new(const struct cpl_run_events *events,
 {
 	struct cpl_trace *trace = calloc(1, sizeof(*trace));
 
-	if (!trace) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!trace)
+		return cpl_fail_null_memory(err);
 	trace->events = events;
 	trace->call = calloc((size_t)events->n_functions + 1,
 	                     sizeof(*trace->call));
 	trace->rank = calloc((size_t)events->n, sizeof(*trace->rank));
-	if (!trace->call || !trace->rank) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!trace->call || !trace->rank, err))
 		goto fail;
-	}
 	for (int i = 0; i < events->n_functions; i++)
 		trace->call[i] = trace_find_call(events->function[i]);
 	for (int i = 0; i < events->ranks; i++) {
@@ -205,16 +195,10 @@ void cpl_trace_free(struct cpl_trace *trace)
 
 		for (int c = 0; r->queue && c < r->of->n_communicators; c++)
 			free(r->queue[c].kind);
-		free(r->queue);
-		free(r->passed);
-		free(r->global);
-		free(r->walk.entered);
-		free(r->scout.entered);
+		cpl_free_all(r->queue, r->passed, r->global, r->walk.entered,
+		             r->scout.entered);
 	}
-	free(trace->rank);
-	free(trace->call);
-	free(trace->pair);
-	free(trace);
+	cpl_free_all(trace->rank, trace->call, trace->pair, trace);
 }
 
 bool cpl_trace_takes_any(const struct cpl_trace *trace, int rank)

@@ -153,10 +153,8 @@ static int *next_kinds(struct cpl_trace *trace, int rank, int global,
 	int *kind = malloc((size_t)c->n * sizeof(*kind));
 	char where[64];
 
-	if (!kind) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!kind)
+		return cpl_fail_null_memory(err);
 	cpl_trace_where(trace, rank, where, sizeof(where));
 	if (c->n < c->size) {
 		cpl_fail(err, "deadlock: rank %d%s: of the %d ranks of its "

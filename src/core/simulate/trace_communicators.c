@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/sort.h"
 #include "simulate/trace_internal.h"
 
 bool trace_collective(const struct cpl_trace *trace,
@@ -21,18 +22,8 @@ struct seen_communicator {
 	int size, rank, number;
 };
 
-static int by_hash(const void *a, const void *b)
-{
-	const struct seen_communicator *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
+static CPL_SORT_BY(by_hash, struct seen_communicator, CPL_UP(hash),
+                   CPL_UP(size), CPL_UP(rank), CPL_UP(number))
 
 static int find_seen(struct cpl_trace *trace, struct seen_communicator **list,
                      int64_t *n, struct cpl_error *err)
@@ -119,10 +110,7 @@ void trace_communicators_free(struct cpl_trace *trace)
 			trace_let_go(c->recent[k]);
 		for (int64_t k = c->first; k < c->n_live; k++)
 			trace_let_go(c->live[k]);
-		free(c->live);
-		free(c->left);
-		free(c->member);
-		free(c->number);
+		cpl_free_all(c->live, c->left, c->member, c->number);
 	}
 	free(trace->communicator);
 }
@@ -139,8 +127,5 @@ void trace_let_go(struct trace_pattern *p)
 {
 	if (!p || --p->held)
 		return;
-	free(p->kind);
-	free(p->row);
-	free(p->in);
-	free(p);
+	cpl_free_all(p->kind, p->row, p->in, p);
 }

@@ -35,10 +35,8 @@ int cpl_sim_transfers_init(struct cpl_simulation *sim)
 
 void cpl_sim_transfers_free(struct cpl_simulation *sim)
 {
-	free(sim->waiting.first);
-	free(sim->waiting.last);
-	free(sim->transfer);
-	free(sim->request);
+	cpl_free_all(sim->waiting.first, sim->waiting.last, sim->transfer,
+	             sim->request);
 }
 
 static int new_transfer(struct cpl_simulation *sim, struct cpl_transfer t)
@@ -103,8 +101,7 @@ static void widen(struct cpl_simulation *sim)
 	*w = (struct cpl_waiting){0};
 	if (fill(w, 2 * (old.mask + 1))) {
 		cpl_sim_fail_memory(sim);
-		free(w->first);
-		free(w->last);
+		cpl_free_all(w->first, w->last);
 		*w = old;
 		return;
 	}
@@ -113,8 +110,7 @@ static void widen(struct cpl_simulation *sim)
 			next = sim->transfer[t].next;
 			append(sim, w, t);
 		}
-	free(old.first);
-	free(old.last);
+	cpl_free_all(old.first, old.last);
 }
 
 static void wait_for_other(struct cpl_simulation *sim, int t)

@@ -325,10 +325,8 @@ struct cpl_config *cpl_config_parse(const char *text, size_t length,
 	struct cpl_config *config;
 	char *copy = malloc(length + 1);
 
-	if (!copy) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!copy)
+		return cpl_fail_null_memory(err);
 	memcpy(copy, text, length);
 	config = parse(copy, length, name, &config_names, NULL, NULL, err);
 	free(copy);
@@ -345,11 +343,9 @@ void cpl_config_free(struct cpl_config *config)
 	}
 	for (int i = 0; i < config->n_matches; i++)
 		match_clear(&config->match[i]);
-	free(config->partition);
-	free(config->match);
+	cpl_free_all(config->partition, config->match);
 	config_free_general(config);
-	free(config->path);
-	free(config);
+	cpl_free_all(config->path, config);
 }
 
 static bool is_on(const struct cpl_defaults *line)

@@ -104,9 +104,7 @@ static void free_hosts(struct desk *desk)
 {
 	for (int i = 0; i < desk->n_hosts; i++)
 		free(desk->host_name[i]);
-	free(desk->host_name);
-	free(desk->host_node);
-	free(desk->node_host);
+	cpl_free_all(desk->host_name, desk->host_node, desk->node_host);
 	engine_bounds_forget(desk);
 	desk->host_name = NULL;
 	desk->host_node = desk->node_host = NULL;
@@ -152,14 +150,9 @@ static void clerk_free(struct clerk *clerk)
 	engine_snapshot_drop(clerk->staged);
 	engine_snapshot_drop(clerk->measuring);
 	engine_measured_free(clerk->measured);
-	free(clerk->volumes);
-	free(clerk->measure_failed);
-	free(clerk->last_network);
-	free(clerk->last_model);
-	free(clerk->last_trial);
-	free(clerk->config_path);
-	free(clerk->cluster);
-	free(clerk->profile_dir);
+	cpl_free_all(clerk->volumes, clerk->measure_failed, clerk->last_network,
+	             clerk->last_model, clerk->last_trial, clerk->config_path,
+	             clerk->cluster, clerk->profile_dir);
 	cpl_record_dir_free(clerk->records);
 	cpl_store_free(clerk->store);
 	cpl_worker_free(clerk->worker);
@@ -234,16 +227,14 @@ static int map_hosts(struct desk *desk)
 
 	engine_memo_forget(desk);
 	engine_bounds_forget(desk);
-	free(desk->host_node);
-	free(desk->node_host);
+	cpl_free_all(desk->host_node, desk->node_host);
 	desk->host_node = desk->node_host = NULL;
 	if (!net || !desk->n_hosts)
 		return 0;
 	host_node = malloc((size_t)desk->n_hosts * sizeof(int));
 	node_host = malloc((size_t)net->n_nodes * sizeof(int));
 	if (!host_node || !node_host) {
-		free(host_node);
-		free(node_host);
+		cpl_free_all(host_node, node_host);
 		return -1;
 	}
 	for (int i = 0; i < net->n_nodes; i++)

@@ -10,8 +10,7 @@
 
 static void forget(struct kept_bounds *kept)
 {
-	free(kept->rules);
-	free(kept->units);
+	cpl_free_all(kept->rules, kept->units);
 	if (kept->rules)
 		cpl_bounds_free(&kept->bounds);
 	*kept = (struct kept_bounds){NULL};
@@ -47,8 +46,7 @@ const struct cpl_bounds *engine_bounds(struct desk *desk, const char *rules,
 	if (kept->rules && kept->units)
 		return &kept->bounds;
 	cpl_bounds_free(&kept->bounds);
-	free(kept->rules);
-	free(kept->units);
+	cpl_free_all(kept->rules, kept->units);
 	*kept = (struct kept_bounds){NULL};
 	cpl_fail_memory(err);
 	return NULL;

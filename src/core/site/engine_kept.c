@@ -27,9 +27,7 @@ static void kept_free(struct cpl_request *head)
 	struct kept_file *k = (struct kept_file *)head;
 
 	engine_snapshot_drop(k->snapshot);
-	free(k->sample.row);
-	free(k->volumes);
-	free(k);
+	cpl_free_all(k->sample.row, k->volumes, k);
 }
 
 /* Its folder, as those of records are: whatever the umask is. */
@@ -105,8 +103,7 @@ static void run_reading(struct cpl_request *head)
 		volumes = NULL;
 		pthread_mutex_unlock(&k->clerk->lock);
 	}
-	free(path);
-	free(volumes);
+	cpl_free_all(path, volumes);
 }
 
 /* NULL: there is nothing to keep in, or memory is out. */

@@ -233,9 +233,7 @@ static int run_load(struct clerk *clerk, struct cpl_error *err)
 			           err->text);
 		return -1;
 	}
-	free(clerk->last_network);
-	free(clerk->last_model);
-	free(clerk->last_trial);
+	cpl_free_all(clerk->last_network, clerk->last_model, clerk->last_trial);
 	clerk->last_trial =
 	        snapshot->config->trial_stop
 	                ? cpl_trial_path(snapshot->config->state_dir, NULL)

@@ -95,10 +95,7 @@ static void making_free(struct cpl_request *head)
 
 	engine_snapshot_drop(m->snapshot);
 	cpl_profile_drop(m->profile);
-	free(m->node);
-	free(m->rank_host);
-	free(m->load);
-	free(m);
+	cpl_free_all(m->node, m->rank_host, m->load, m);
 }
 
 /* Hosts outside of the network send over none of its links. */

@@ -101,8 +101,7 @@ static void memo_free(struct memo *memo)
 {
 	cpl_decision_free(&memo->decision);
 	cpl_profile_drop(memo->profile);
-	free(memo->key.byte);
-	free(memo);
+	cpl_free_all(memo->key.byte, memo);
 }
 
 void engine_memo_forget(struct desk *desk)

@@ -5,12 +5,11 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/sort.h"
 
 void engine_step_order_free(struct step_order *order)
 {
-	free(order->node);
-	free(order->slots);
-	free(order->rank_host);
+	cpl_free_all(order->node, order->slots, order->rank_host);
 	*order = (struct step_order){0};
 }
 
@@ -53,8 +52,7 @@ static void forget_load(struct ledger *ledger, struct running *job)
 	}
 	if (job->shape)
 		engine_rest_renew(ledger);
-	free(job->load);
-	free(job->shape);
+	cpl_free_all(job->load, job->shape);
 	job->shape = NULL;
 	engine_load_drop(ledger, job->making);
 	job->load = NULL;
@@ -236,12 +234,7 @@ void engine_running_remove(struct ledger *ledger, struct running *job)
 	memmove(job, job + 1, (size_t)(ledger->n_running - at) * sizeof(*job));
 }
 
-int engine_live_order(const void *a, const void *b)
-{
-	const struct cpl_engine_live *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
+CPL_SORT_BY(engine_live_order, struct cpl_engine_live, CPL_UP(id))
 
 void engine_running_keep(struct ledger *ledger,
                          bool (*keep)(void *arg, int64_t id), void *arg)

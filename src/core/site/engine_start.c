@@ -25,11 +25,7 @@ struct allocation {
 
 static void allocation_free(struct allocation *a)
 {
-	free(a->name);
-	free(a->slots);
-	free(a->node);
-	free(a->turn);
-	free(a->rank_host);
+	cpl_free_all(a->name, a->slots, a->node, a->turn, a->rank_host);
 }
 
 /* at[host] = position in order[], -1 elsewhere; -1: a host is unknown. */

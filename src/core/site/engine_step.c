@@ -17,9 +17,7 @@ struct step_hosts {
 
 static void step_hosts_free(struct step_hosts *hosts)
 {
-	free(hosts->node);
-	free(hosts->slots);
-	free(hosts->at);
+	cpl_free_all(hosts->node, hosts->slots, hosts->at);
 }
 
 static int find_hosts(const struct cpl_network *net, char *const *name,
@@ -258,8 +256,7 @@ static void note_order(struct ledger *ledger, struct running *job,
 	engine_running_changed(ledger, job);
 	cpl_record_dir_write(ledger->clerk->records, record);
 out:
-	free(host);
-	free(order);
+	cpl_free_all(host, order);
 }
 
 /* A step with an order of its own, or other ranks, tells of the launcher where it

@@ -112,10 +112,7 @@ static void free_listing(struct cpl_request *head)
 
 	for (int i = 0; i < l->n; i++)
 		free(l->name[i]);
-	free(l->name);
-	free(l->stamp);
-	free(l->dir);
-	free(l);
+	cpl_free_all(l->name, l->stamp, l->dir, l);
 }
 
 /* Queue a look at a directory: the site's, or with `own` the user's; NULL:

@@ -218,7 +218,6 @@ int engine_unknown_share(struct ledger *ledger, struct cpl_job_load **rest,
 	rc = 0;
 out:
 	scene_changed(ledger);
-	free(unknown);
-	free(job);
+	cpl_free_all(unknown, job);
 	return rc;
 }

@@ -75,10 +75,8 @@ static int get_layout(struct cpl_unpacker *in, struct handed *out,
 		goto out;
 	}
 	out->rank_host = malloc(((size_t)out->ranks + 1) * sizeof(int));
-	if (!hosts || !out->rank_host) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!hosts || !out->rank_host, err))
 		goto out;
-	}
 	cpl_get_text(in, hosts, room);
 	if (cpl_hostlist_parse(&out->hosts, hosts, err))
 		goto out;
@@ -117,43 +115,6 @@ static int read_handed(const unsigned char *data, size_t size,
 	return 0;
 }
 
-struct step_host {
-	const char *name;
-	int at;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	const struct step_host *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
-/* to[h] = position in the step of the layout's host h, or -1. */
-static int find_hosts(const struct cpl_hostlist *layout,
-                      const struct cpl_hostlist *step, int *to,
-                      struct cpl_error *err)
-{
-	struct step_host *sorted =
-	        malloc(((size_t)step->count + 1) * sizeof(*sorted));
-
-	if (!sorted)
-		return cpl_fail_memory(err);
-	for (int i = 0; i < step->count; i++)
-		sorted[i] = (struct step_host){step->name[i], i};
-	qsort(sorted, (size_t)step->count, sizeof(*sorted), by_name);
-	for (int h = 0; h < layout->count; h++) {
-		struct step_host wanted = {layout->name[h], -1};
-		const struct step_host *found =
-		        bsearch(&wanted, sorted, (size_t)step->count,
-		                sizeof(*sorted), by_name);
-
-		to[h] = found ? found->at : -1;
-	}
-	free(sorted);
-	return 0;
-}
-
 static int follow(const struct handed *handed,
                   const struct cpl_engine_step *step, struct cpl_error *err)
 {
@@ -170,16 +131,15 @@ static int follow(const struct handed *handed,
 		return -1;
 	to = malloc(((size_t)handed->hosts.count + 1) * sizeof(int));
 	rank_host = malloc(((size_t)handed->ranks + 1) * sizeof(int));
-	if (!to || !rank_host) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!to || !rank_host, err))
 		goto out;
-	}
 	if (hosts.count != step->n_hosts) {
 		cpl_fail(err, "the layout has %d nodes, its list %d",
 		         step->n_hosts, hosts.count);
 		goto out;
 	}
-	if (find_hosts(&handed->hosts, &hosts, to, err))
+	/* to[h] = position in the step of the layout's host h, or -1. */
+	if (cpl_hostlist_find(&hosts, &handed->hosts, to, err))
 		goto out;
 	for (int r = 0; r < handed->ranks; r++) {
 		rank_host[r] = to[handed->rank_host[r]];
@@ -191,8 +151,7 @@ static int follow(const struct handed *handed,
 	}
 	rc = cpl_step_permute(step, rank_host, err);
 out:
-	free(rank_host);
-	free(to);
+	cpl_free_all(rank_host, to);
 	cpl_hostlist_free(&hosts);
 	return rc;
 }

@@ -21,10 +21,8 @@ struct cpl_profiles *cpl_profiles_open(const struct cpl_profile_dirs *dirs,
 {
 	struct cpl_profiles *profiles = calloc(1, sizeof(*profiles));
 
-	if (!profiles) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!profiles)
+		return cpl_fail_null_memory(err);
 	profiles->dirs = *dirs;
 	profiles->worker = cpl_worker_new(err);
 	if (profiles->worker)

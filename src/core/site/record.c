@@ -131,9 +131,6 @@ void cpl_record_free(struct cpl_record *record)
 		free(record->host[i]);
 	for (int i = 0; i < record->n_candidates; i++)
 		free(record->candidate[i].policy);
-	free(record->host);
-	free(record->candidate);
-	free(record->background);
-	free(record->rank_host);
-	free(record);
+	cpl_free_all(record->host, record->candidate, record->background,
+	             record->rank_host, record);
 }

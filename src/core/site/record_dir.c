@@ -13,10 +13,8 @@ struct cpl_record_dir *cpl_record_dir_new(struct cpl_worker *worker,
 {
 	struct cpl_record_dir *dir = calloc(1, sizeof(*dir));
 
-	if (!dir) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!dir)
+		return cpl_fail_null_memory(err);
 	dir->worker = worker;
 	dir->log = log;
 	dir->log_arg = log_arg;
@@ -35,10 +33,7 @@ void cpl_record_dir_count(struct cpl_record_dir *dir,
 
 static void state_dir_free(struct state_dir *state)
 {
-	free(state->path);
-	free(state->cluster);
-	free(state->late);
-	free(state);
+	cpl_free_all(state->path, state->cluster, state->late, state);
 }
 
 void cpl_record_dir_free(struct cpl_record_dir *dir)
@@ -177,14 +172,12 @@ void cpl_record_dir_write(struct cpl_record_dir *dir,
 		         "record of job %lld: %zu bytes are more than a record "
 		         "may have (%d)",
 		         (long long)record->job, r->length, RECORD_MAX_BYTES);
-		free(r->text);
-		free(r);
+		cpl_free_all(r->text, r);
 	} else if (!reserve(dir, r->length)) {
 		cpl_fail(&err,
 		         "%s: records come faster than they can be written",
 		         dir->state->path);
-		free(r->text);
-		free(r);
+		cpl_free_all(r->text, r);
 	} else {
 		queue(r, dir, &err);
 	}

@@ -234,7 +234,6 @@ int record_dir_move(const struct state_dir *state, int64_t id,
 	if (rc < 0)
 		cpl_fail(err, "%s: cannot be moved to %s: %s", from, to,
 		         strerror(why));
-	free(from);
-	free(to);
+	cpl_free_all(from, to);
 	return rc;
 }

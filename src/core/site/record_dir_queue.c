@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "site/site_internal.h"
 
 #define RETRY_NS (10 * INT64_C(1000000000))
@@ -189,13 +190,6 @@ void record_dir_run_end(struct cpl_request *head)
 		prune(r->dir, state);
 }
 
-static int compare_id(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The record in a text; NULL with err. */
 static struct cpl_record *parse_record(const char *text, size_t length,
                                        const char *path, int64_t id,
@@ -229,8 +223,7 @@ static int take_back(const struct request *r, int64_t id, struct cpl_error *err)
 	/* Where memory was out, nothing is known about the record. */
 	int rc = text && !cpl_error_is_memory(err) ? 1 : -1;
 
-	free(text);
-	free(path);
+	cpl_free_all(text, path);
 	if (!record)
 		return rc;
 	r->take(r->take_arg, record);
@@ -242,7 +235,7 @@ static void restore_one(const struct request *r, int64_t id)
 	struct cpl_error err = {""}, why = {""};
 	int rc;
 
-	if (!bsearch(&id, r->ids, (size_t)r->n_ids, sizeof(id), compare_id)) {
+	if (!bsearch(&id, r->ids, (size_t)r->n_ids, sizeof(id), cpl_by_int64)) {
 		end_one(r->dir, r->state, id);
 		return;
 	}
@@ -272,7 +265,7 @@ void record_dir_run_restore(struct cpl_request *head)
 		return;
 	}
 	record_dir_sweep(r->state);
-	qsort(r->ids, (size_t)r->n_ids, sizeof(*r->ids), compare_id);
+	qsort(r->ids, (size_t)r->n_ids, sizeof(*r->ids), cpl_by_int64);
 	folder = state_open_folder(r->state->path, "running", &err);
 	if (!folder && errno != ENOENT)
 		record_dir_say(r->dir, true, "%s", err.text);

@@ -69,9 +69,7 @@ static void request_free(struct cpl_request *head)
 	pthread_mutex_lock(&r->dir->lock);
 	r->dir->queued -= r->length;
 	pthread_mutex_unlock(&r->dir->lock);
-	free(r->text);
-	free(r->ids);
-	free(r);
+	cpl_free_all(r->text, r->ids, r);
 }
 
 struct request *record_dir_request(struct cpl_record_dir *dir,

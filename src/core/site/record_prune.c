@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/sort.h"
 #include "site/site_internal.h"
 
 #define DAY 86400
@@ -19,16 +20,8 @@ struct file {
 	struct timespec came; /* a move changes the status */
 };
 
-static int by_age(const void *a, const void *b)
-{
-	const struct file *x = a, *y = b;
-
-	if (x->came.tv_sec != y->came.tv_sec)
-		return x->came.tv_sec < y->came.tv_sec ? -1 : 1;
-	if (x->came.tv_nsec != y->came.tv_nsec)
-		return x->came.tv_nsec < y->came.tv_nsec ? -1 : 1;
-	return (x->id > y->id) - (x->id < y->id);
-}
+static CPL_SORT_BY(by_age, struct file, CPL_UP(came.tv_sec),
+                   CPL_UP(came.tv_nsec), CPL_UP(id))
 
 /* The records of a folder, oldest first. How many, or -1 with err. */
 static int list(DIR *folder, struct file **out, struct cpl_error *err)

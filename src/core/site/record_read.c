@@ -243,10 +243,8 @@ struct cpl_record *cpl_record_from_json(const json_t *root,
 {
 	struct cpl_record *record = calloc(1, sizeof(*record));
 
-	if (!record) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!record)
+		return cpl_fail_null_memory(err);
 	if (take_record(root, record, err)) {
 		cpl_record_free(record);
 		return NULL;

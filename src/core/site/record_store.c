@@ -25,10 +25,8 @@ char *cpl_record_path(const char *state_dir, bool ended, int64_t job,
 		return NULL;
 	}
 	if (asprintf(&path, "%s/%s/%lld.json", state_dir,
-	             ended ? "ended" : "running", (long long)job) < 0) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	             ended ? "ended" : "running", (long long)job) < 0)
+		return cpl_fail_null_memory(err);
 	return path;
 }
 

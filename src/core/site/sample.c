@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "measured/measured.h"
 
 #define FORMAT "commplace-sample"
 /* No link carries more in a second, and no sum of such is infinite. */
@@ -75,17 +74,10 @@ static int put_rest(struct cpl_scene *scene, const struct cpl_sample_row *row,
 	struct cpl_times_rate *rate = malloc((n + 1) * sizeof(*rate));
 	struct cpl_job_load *rest;
 
-	if (!rate)
-		return cpl_fail_memory(err);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; rate && i < n; i++)
 		rate[i] = (struct cpl_times_rate){row[i].link, row[i].bytes};
-	rest = cpl_job_load_of_rates(rate, (int64_t)n, err);
-	free(rate);
-	if (!rest)
-		return -1;
-	rest->id = CPL_MEASURED_ID;
-	rest->many = true;
-	return cpl_scene_add(scene, rest, err);
+	rest = cpl_job_load_of_rest(rate, (int64_t)n, err);
+	return rest ? cpl_scene_add(scene, rest, err) : -1;
 }
 
 /* Rows of one job, which may have ended before, or of what is left. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/sort.h"
 
 static uint32_t divide_up(uint32_t a, uint32_t b)
 {
@@ -47,13 +48,6 @@ static uint32_t cpus_needed(const struct cpl_need *need, uint32_t nodes)
 	return cpus > share ? cpus : share;
 }
 
-static int increasing(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* How many of the increasing numbers are at least `cpus`. O(log n). */
 static uint32_t hosts_with(const uint32_t *sorted, int n, uint32_t cpus)
 {
@@ -91,7 +85,7 @@ static int sort_hosts(struct hosts *hosts, const struct cpl_need *need,
 	if (!hosts->sorted || !hosts->below)
 		return -1;
 	memcpy(hosts->sorted, cpus, (size_t)n * sizeof(*cpus));
-	qsort(hosts->sorted, (size_t)n, sizeof(*cpus), increasing);
+	qsort(hosts->sorted, (size_t)n, sizeof(*cpus), cpl_by_uint32);
 	hosts->below[0] = 0;
 	for (int i = 0; i < n; i++)
 		hosts->below[i + 1] = hosts->below[i] +

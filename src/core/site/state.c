@@ -8,6 +8,7 @@
 
 #include "base/hostlist.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "signature/signature.h"
 #include "site/site_internal.h"
 
@@ -23,9 +24,7 @@ void cpl_running_job_clear(struct cpl_running_job *job)
 {
 	for (int i = 0; i < job->n_hosts; i++)
 		free(job->host[i]);
-	free(job->host);
-	free(job->signature);
-	free(job->rank_host);
+	cpl_free_all(job->host, job->signature, job->rank_host);
 	cpl_profile_drop(job->profile);
 	memset(job, 0, sizeof(*job));
 }
@@ -81,11 +80,7 @@ struct host_index {
 	int index;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct host_index *)a)->name,
-	              ((const struct host_index *)b)->name);
-}
+static CPL_SORT_BY(by_name, struct host_index, CPL_TEXT(name))
 
 static struct host_index *sorted_hosts(const struct cpl_running_job *job,
                                        struct cpl_error *err)
@@ -93,10 +88,8 @@ static struct host_index *sorted_hosts(const struct cpl_running_job *job,
 	struct host_index *by_host =
 	        malloc((size_t)job->n_hosts * sizeof(*by_host));
 
-	if (!by_host) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!by_host)
+		return cpl_fail_null_memory(err);
 	for (int i = 0; i < job->n_hosts; i++)
 		by_host[i] = (struct host_index){job->host[i], i};
 	qsort(by_host, (size_t)job->n_hosts, sizeof(*by_host), by_name);
@@ -194,13 +187,7 @@ static int take_job(const json_t *object, struct cpl_running_job *job,
 	return rc;
 }
 
-static int by_id(const void *a, const void *b)
-{
-	int64_t x = ((const struct cpl_running_job *)a)->id;
-	int64_t y = ((const struct cpl_running_job *)b)->id;
-
-	return (x > y) - (x < y);
-}
+static CPL_SORT_BY(by_id, struct cpl_running_job, CPL_UP(id))
 
 void state_sort(struct cpl_state *state)
 {
@@ -335,10 +322,9 @@ int cpl_state_write(const struct cpl_state *state, const char *path, int mode,
 	for (int i = 0; i < state->n_jobs; i++) {
 		json_t *job = job_json(&state->job[i]);
 
-		if (!job || json_array_append_new(jobs, job)) {
-			cpl_fail_memory(err);
+		if (cpl_out_of_memory(!job || json_array_append_new(jobs, job),
+		                      err))
 			goto out;
-		}
 	}
 	rc = root ? cpl_json_write_atomic(root, path, mode, err)
 	          : cpl_fail_memory(err);

@@ -82,10 +82,8 @@ static int *rank_nodes(const struct cpl_running_job *job, const int *host_node,
 		return NULL;
 	}
 	node = malloc((size_t)ranks * sizeof(*node));
-	if (!node) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!node)
+		return cpl_fail_null_memory(err);
 	for (int r = 0; r < ranks; r++)
 		node[r] = host_node[job->ranks ? job->rank_host[r]
 		                               : r / job->ranks_per_node];

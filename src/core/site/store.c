@@ -291,10 +291,8 @@ struct cpl_store *cpl_store_new(struct cpl_worker *worker, cpl_log_line *log,
 {
 	struct cpl_store *store = calloc(1, sizeof(*store));
 
-	if (!store) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!store)
+		return cpl_fail_null_memory(err);
 	store->worker = worker;
 	store->log = log;
 	store->log_arg = log_arg;

@@ -26,10 +26,7 @@ static void entry_free(struct store_entry *e)
 {
 	cpl_profile_drop(e->profile);
 	store_files_free(e->file, e->n_files);
-	free(e->dir);
-	free(e->name);
-	free(e->path);
-	free(e);
+	cpl_free_all(e->dir, e->name, e->path, e);
 }
 
 void store_drop_profile(struct store_entry *e)

@@ -87,8 +87,7 @@ static void forget(struct store_user **at)
 	struct store_user *user = *at;
 
 	*at = user->next;
-	free(user->group);
-	free(user);
+	cpl_free_all(user->group, user);
 }
 
 void store_users_free(struct cpl_store *store)

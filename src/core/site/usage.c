@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "site/record.h"
 
 struct usage_list {
@@ -54,15 +55,8 @@ static void add_job(void *arg, const struct cpl_record *r)
 	u->gains = gain_of(r, &u->gain);
 }
 
-static int by_profile(const void *a, const void *b)
-{
-	const struct cpl_usage *x = a, *y = b;
-	int order = strcmp(x->profile, y->profile);
-
-	order = order ? order : (x->ranks > y->ranks) - (x->ranks < y->ranks);
-	/* Sums in an order of their own: that of a folder is chance. */
-	return order ? order : (x->gain > y->gain) - (x->gain < y->gain);
-}
+static CPL_SORT_BY(by_profile, struct cpl_usage, CPL_TEXT(profile),
+                   CPL_UP(ranks), CPL_UP(gain))
 
 /* Equal neighbours become one. */
 static void unite(struct usage_list *list)

@@ -6,10 +6,7 @@
 
 void cpl_verdict_free(struct cpl_verdict *verdict)
 {
-	free(verdict->message);
-	free(verdict->attach);
-	free(verdict->comment);
-	free(verdict->record);
-	free(verdict->store);
+	cpl_free_all(verdict->message, verdict->attach, verdict->comment,
+	             verdict->record, verdict->store);
 	memset(verdict, 0, sizeof(*verdict));
 }

@@ -24,10 +24,8 @@ struct cpl_worker *cpl_worker_new(struct cpl_error *err)
 {
 	struct cpl_worker *worker = calloc(1, sizeof(*worker));
 
-	if (!worker) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!worker)
+		return cpl_fail_null_memory(err);
 	pthread_mutex_init(&worker->lock, NULL);
 	cpl_cond_init(&worker->change);
 	make_threads(worker);

@@ -255,10 +255,8 @@ int cpl_accelerators_take(const struct cpl_network *net,
 	int rc = -1;
 
 	*rest = (struct cpl_port_job){0};
-	if (t.arena.failed) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(t.arena.failed, err))
 		goto out;
-	}
 	for (int r = 0; r < comm->ranks; r++)
 		node[r] = cpl_job_node(job, r);
 	t.node = node;

@@ -133,10 +133,8 @@ static int tally_up(const struct cpl_network *net,
 			sum->others += t->others;
 			sum->above += t->above;
 			sum->sum_above += t->sum_above;
-			if (t->out_of_memory) {
-				cpl_fail_memory(err);
+			if (cpl_out_of_memory(t->out_of_memory, err))
 				goto out;
-			}
 		}
 	}
 	rc = 0;

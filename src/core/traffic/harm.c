@@ -52,14 +52,8 @@ void cpl_harm_free(struct cpl_harm *harm)
 {
 	if (!harm)
 		return;
-	free(harm->use);
-	free(harm->first);
-	free(harm->total);
-	free(harm->squares);
-	free(harm->now);
-	free(harm->worst);
-	free(harm->touched);
-	free(harm);
+	cpl_free_all(harm->use, harm->first, harm->total, harm->squares,
+	             harm->now, harm->worst, harm->touched, harm);
 }
 
 int cpl_harm_job(struct cpl_harm *harm)

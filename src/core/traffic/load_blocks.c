@@ -91,8 +91,7 @@ struct cpl_load_blocks *cpl_load_blocks_new(const struct cpl_network *net,
 	int64_t *stale = malloc((size_t)n * sizeof(*stale));
 
 	if (!blocks || !stale) {
-		free(blocks);
-		free(stale);
+		cpl_free_all(blocks, stale);
 		cpl_fail_memory(err);
 		return NULL;
 	}

@@ -97,13 +97,8 @@ int cpl_matrix_reserve(struct cpl_matrix *m, const struct cpl_network *net,
 
 void cpl_matrix_free(struct cpl_matrix *m)
 {
-	free(m->head);
-	free(m->next);
-	free(m->router);
-	free(m->node);
-	free(m->row);
-	free(m->used);
-	free(m->heard);
+	cpl_free_all(m->head, m->next, m->router, m->node, m->row, m->used,
+	             m->heard);
 	cpl_flows_free(&m->flows);
 	free(m->scratch);
 	*m = (struct cpl_matrix){0};

@@ -121,7 +121,6 @@ int cpl_port_job_make(struct cpl_port_job *ports, const struct cpl_network *net,
 void cpl_port_job_free(struct cpl_port_job *ports)
 {
 	cpl_comm_free(ports->made);
-	free(ports->node);
-	free(ports->cable);
+	cpl_free_all(ports->node, ports->cable);
 	*ports = (struct cpl_port_job){0};
 }

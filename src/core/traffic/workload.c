@@ -41,10 +41,8 @@ struct cpl_workload *cpl_workload_new(const struct cpl_network *net,
 {
 	struct cpl_workload *w = calloc(1, sizeof(*w));
 
-	if (!w) {
-		cpl_fail_memory(err);
-		return NULL;
-	}
+	if (!w)
+		return cpl_fail_null_memory(err);
 	w->net = net;
 	w->threads = threads;
 	if (cpl_load_init(&w->load, net, err)) {
@@ -84,8 +82,7 @@ void cpl_workload_free(struct cpl_workload *w)
 	free(w->job);
 	cpl_load_free(&w->load);
 	cpl_matrix_free(&w->buffers);
-	free(w->memory.block);
-	free(w);
+	cpl_free_all(w->memory.block, w);
 }
 
 void cpl_workload_clear(struct cpl_workload *w, const struct cpl_load *start)
@@ -107,10 +104,8 @@ static struct workload_job *next_job(struct cpl_workload *w,
 		int room = 2 * w->room + 1;
 
 		job = realloc(w->job, (size_t)room * sizeof(*job));
-		if (!job) {
-			cpl_fail_memory(err);
-			return NULL;
-		}
+		if (!job)
+			return cpl_fail_null_memory(err);
 		w->job = job;
 		w->room = room;
 	}
@@ -138,10 +133,8 @@ static int add_rows(struct cpl_workload *const *w,
 	bool adaptive = false;
 	int rc = -1;
 
-	if (arena.failed || !shared) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(arena.failed || !shared, err))
 		goto out;
-	}
 	for (int i = 0; i < n; i++) {
 		if (!next_job(w[i], routing[i], err))
 			goto out;

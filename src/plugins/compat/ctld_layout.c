@@ -224,8 +224,7 @@ int cplslurm_lay_out(const struct cplslurm_spread *over, int ranks,
 	for (int i = 0; !rc && i < f.n; i++)
 		if (f.tasks[i] > UINT16_MAX)
 			rc = -1;
-	free(f.room);
-	free(f.tasks);
+	cpl_free_all(f.room, f.tasks);
 	return rc;
 }
 

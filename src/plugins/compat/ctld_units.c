@@ -43,18 +43,13 @@ static void topology_free(struct topology *t)
 	while (t->text) {
 		struct text *next = t->text->next;
 
-		free(t->text->units);
-		free(t->text);
+		cpl_free_all(t->text->units, t->text);
 		t->text = next;
 	}
 	for (int i = 0; i < t->n; i++) {
-		free(t->unit[i]);
-		free(t->hosts[i]);
+		cpl_free_all(t->unit[i], t->hosts[i]);
 	}
-	free(t->unit);
-	free(t->hosts);
-	free(t->name);
-	free(t);
+	cpl_free_all(t->unit, t->hosts, t->name, t);
 }
 
 void cplslurm_units_forget(void)
@@ -283,8 +278,7 @@ static const char *units_of(struct topology *t, int unit_level,
 	text->domain_level = domain_level;
 	put_units(t, text, to);
 	if (fclose(to)) {
-		free(text->units);
-		free(text);
+		cpl_free_all(text->units, text);
 		return NULL;
 	}
 	text->next = t->text;

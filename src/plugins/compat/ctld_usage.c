@@ -29,13 +29,8 @@ static struct {
 
 void cplslurm_usage_forget(void)
 {
-	free(kept.first);
-	free(kept.held);
-	free(kept.now.cpus);
-	free(kept.now.memory);
-	free(kept.now.keepers);
-	free(kept.now.topology);
-	free(kept.job);
+	cpl_free_all(kept.first, kept.held, kept.now.cpus, kept.now.memory,
+	             kept.now.keepers, kept.now.topology, kept.job);
 	memset(&kept, 0, sizeof(kept));
 }
 

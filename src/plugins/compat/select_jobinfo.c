@@ -51,8 +51,7 @@ int select_p_select_jobinfo_free(select_jobinfo_t *jobinfo)
 	if (jobinfo->magic != MAGIC)
 		return SLURM_ERROR;
 	jobinfo->magic = ~(uint32_t)MAGIC;
-	free(jobinfo->data);
-	free(jobinfo);
+	cpl_free_all(jobinfo->data, jobinfo);
 	return SLURM_SUCCESS;
 }
 

@@ -109,8 +109,7 @@ static int get_order(const struct component *p, struct cpl_rank_order *out,
 		rc = cpl_rank_order_parse(text, hosts, out, err) ? -1 : 1;
 	if (text && !hosts)
 		rc = cpl_fail(err, "SLURM_JOB_NODELIST is not set");
-	free(text);
-	free(hosts);
+	cpl_free_all(text, hosts);
 	return rc;
 }
 
@@ -236,8 +235,7 @@ static int check_cpus(const struct cpl_rank_order *order, const char *text,
 			              "of %d",
 			              order->hosts.name[h], cpus[h], taken[h],
 			              each);
-	free(cpus);
-	free(taken);
+	cpl_free_all(cpus, taken);
 	return rc;
 }
 
@@ -301,8 +299,7 @@ static char *nodes_of(const struct cpl_rank_order *order)
 		name[i] = order->hosts.name[first[i]];
 	if (count >= 0)
 		text = cpl_hostlist_format(name, count);
-	free(first);
-	free(name);
+	cpl_free_all(first, name);
 	return text;
 }
 

@@ -479,8 +479,7 @@ void cpltask_cgroup_release(const char *made)
 			write_file(parent, "cgroup.procs", pid, NULL);
 	}
 done:
-	free(text);
-	free(parent);
+	cpl_free_all(text, parent);
 }
 
 struct all {

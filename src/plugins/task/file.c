@@ -96,11 +96,8 @@ static void free_look(struct cpl_request *head)
 {
 	struct file_look *look = (struct file_look *)head;
 
-	free(look->path);
-	free(look->site.dir);
-	free(look->profile);
-	free(look->partition);
-	free(look);
+	cpl_free_all(look->path, look->site.dir, look->profile, look->partition,
+	             look);
 }
 
 static struct file_look *look_new(const char *profile, const char *partition,

@@ -171,10 +171,7 @@ void cpltask_nic_variables(
 			                      !strcmp(kind, "verbs"));
 		if (value)
 			set(name, value, arg);
-		free(name);
-		free(value);
+		cpl_free_all(name, value);
 	}
-	free(kind);
-	free(names);
-	free(nic);
+	cpl_free_all(kind, names, nic);
 }

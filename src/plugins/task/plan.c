@@ -394,10 +394,7 @@ int cpltask_plan(const struct cplslurm_launch *launch,
 
 void cpltask_plan_free(struct cpltask_plan *plan)
 {
-	free(plan->masks);
-	free(plan->mems);
-	free(plan->nics);
-	free(plan->profile);
+	cpl_free_all(plan->masks, plan->mems, plan->nics, plan->profile);
 	memset(plan, 0, sizeof(*plan));
 }
 

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapping/mappers.h"
+#include "base/sort.h"
 #include "mapping/best/chain.h"
+#include "mapping/mappers.h"
 
 /* The nanoseconds of an evaluation for each edge, and for each edge or link of
  * the network where all are read. */
@@ -70,14 +71,8 @@ int cpl_best_start_mapper(struct cpl_best_chain *chain)
 	return 0;
 }
 
-static int by_cost(const void *a, const void *b)
-{
-	const struct cpl_best_mapper *x = a, *y = b;
-
-	if (x->cost != y->cost)
-		return x->cost < y->cost ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
+static CPL_SORT_BY(by_cost, struct cpl_best_mapper, CPL_UP(cost),
+                   CPL_UP(number))
 
 double cpl_best_gather_cost(const struct cpl_map_request *req)
 {

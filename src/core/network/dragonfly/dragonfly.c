@@ -124,9 +124,7 @@ static void release(struct cpl_network *net)
 {
 	const struct cpl_dragonfly *df = cpl_dragonfly_of(net);
 
-	free(df->wires.gateway);
-	free(df->row_of);
-	free(df->rows_columns);
+	cpl_free_all(df->wires.gateway, df->row_of, df->rows_columns);
 }
 
 static void describe(const struct cpl_network *net, FILE *out)

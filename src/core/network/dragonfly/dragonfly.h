@@ -62,12 +62,6 @@ cpl_dragonfly_of(const struct cpl_network *net)
 	return (const void *)net->own;
 }
 
-/* Nodes of a group. */
-static inline int cpl_dragonfly_nodes(const struct cpl_network *net)
-{
-	return cpl_dragonfly_of(net)->routers_per_group * net->nodes_per_router;
-}
-
 enum { CPL_DRAGONFLY_ROW, CPL_DRAGONFLY_COLUMN, CPL_DRAGONFLY_GLOBAL };
 
 static inline struct cpl_local_group

@@ -215,12 +215,8 @@ static void release(struct cpl_network *net)
 {
 	const struct cpl_dfkinds *df = cpl_dfkinds_of(net);
 
-	free(df->kind);
-	free(df->kind_of);
-	free(df->first);
-	free(df->row);
-	free(df->column);
-	free(df->wires.gateway);
+	cpl_free_all(df->kind, df->kind_of, df->first, df->row, df->column,
+	             df->wires.gateway);
 }
 
 static int node_slots(const struct cpl_network *net, int router)

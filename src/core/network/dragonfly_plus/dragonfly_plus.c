@@ -299,10 +299,7 @@ static void release(struct cpl_network *net)
 {
 	const struct cpl_dfplus *df = cpl_dfplus_of(net);
 
-	free(df->leaf);
-	free(df->spine);
-	free(df->up);
-	free(df->gateway);
+	cpl_free_all(df->leaf, df->spine, df->up, df->gateway);
 }
 
 /* Two links inside a cell, over each spine; three to another, over each of the

@@ -236,8 +236,7 @@ static int read_all(struct cpl_lines *in, const struct cpl_network_import *how,
 	if (!rc && !draft->description)
 		rc = make_graph(in, &list, &hosts, draft);
 	cpl_hostlist_free(&hosts);
-	free(list.router);
-	free(list.item);
+	cpl_free_all(list.router, list.item);
 	return rc;
 }
 

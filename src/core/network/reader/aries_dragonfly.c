@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "network/type.h"
 
 enum { ROW, COLUMN, GLOBAL, KINDS };
@@ -19,14 +20,7 @@ struct aries_shape {
 	int per_pair[KINDS]; /* cables between two routers, or groups */
 };
 
-static int compare(const void *a, const void *b)
-{
-	const struct cable *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
+static CPL_SORT_BY(compare, struct cable, CPL_UP(from), CPL_UP(to))
 
 /* Routers are sorted, so that all groups must repeat the first one. */
 static int find_sizes(const struct cpl_aries_list *list, struct aries_shape *s,
@@ -185,8 +179,7 @@ static int check_global(const struct cpl_aries_list *list,
 			              list->router[i % groups * size].at[0],
 			              count[i]);
 out:
-	free(back);
-	free(count);
+	cpl_free_all(back, count);
 	return rc;
 }
 

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "network/type.h"
+#include "base/sort.h"
 #include "network/reader/reader_internal.h"
+#include "network/type.h"
 
 int cpl_draft_find(const struct cpl_draft *draft, const char *name)
 {
@@ -136,15 +137,8 @@ struct rank {
 	int key[4]; /* the two ends, class, index */
 };
 
-static int compare(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-	int k = 0;
-
-	while (k < 3 && x->key[k] == y->key[k])
-		k++;
-	return (x->key[k] > y->key[k]) - (x->key[k] < y->key[k]);
-}
+static CPL_SORT_BY(compare, struct rank, CPL_UP(key[0]), CPL_UP(key[1]),
+                   CPL_UP(key[2]), CPL_UP(key[3]))
 
 /* The description numbers links class by class, then in its order. */
 static int number_parallel(struct cpl_draft *draft)
@@ -296,12 +290,10 @@ out:
 void cpl_draft_free(struct cpl_draft *draft)
 {
 	for (int i = 0; i < draft->n_routers; i++) {
-		free(draft->router[i].name);
-		free(draft->router[i].shown);
+		cpl_free_all(draft->router[i].name, draft->router[i].shown);
 		cpl_hostlist_free(&draft->router[i].hosts);
 	}
-	free(draft->router);
-	free(draft->link);
+	cpl_free_all(draft->router, draft->link);
 	json_decref(draft->index);
 	json_decref(draft->hosts);
 	json_decref(draft->description);

@@ -135,7 +135,6 @@ int cpl_ib_fattree(const struct cpl_network_import *how,
 	if (!draft->description)
 		rc = cpl_fail_memory(draft->err);
 out:
-	free(t.cables);
-	free(t.number);
+	cpl_free_all(t.cables, t.number);
 	return rc;
 }

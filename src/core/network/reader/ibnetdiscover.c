@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "network/reader/reader_internal.h"
 
 /* Data rate of a lane in bytes/s (InfiniBand Architecture 1.2.1 to 1.7: signal
@@ -173,11 +174,8 @@ static int take_name(struct cpl_lines *in, struct cpl_draft_router *router)
 	return router->shown ? 0 : cpl_fail_memory(in->err);
 }
 
-static int by_shown(const void *a, const void *b)
-{
-	return strcmp((*(struct cpl_draft_router *const *)a)->shown,
-	              (*(struct cpl_draft_router *const *)b)->shown);
-}
+static CPL_SORT_BY(by_shown, struct cpl_draft_router *,
+                   CPL_ORDER(strcmp((*x)->shown, (*y)->shown)))
 
 /* Drop names that several switches have, such as those that no admin gave: they
  * tell nothing. */
@@ -222,14 +220,8 @@ static int read_switch(struct cpl_lines *in, struct cpl_draft *draft)
 	return take_name(in, &draft->router[at]) ? -1 : at;
 }
 
-static int by_port(const void *a, const void *b)
-{
-	const struct cpl_draft_link *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->from_port > y->from_port) - (x->from_port < y->from_port);
-}
+static CPL_SORT_BY(by_port, struct cpl_draft_link, CPL_UP(from),
+                   CPL_UP(from_port))
 
 static const struct cpl_draft_link *find_port(const struct cpl_draft *draft,
                                               int router, int port)

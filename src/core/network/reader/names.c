@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "network/reader/reader_internal.h"
 
 #define MAX_PARTS 16
@@ -192,15 +193,8 @@ static int compare_role(const struct name_item *x, const struct name_item *y)
 	return order;
 }
 
-static int by_role(const void *x, const void *y)
-{
-	const struct name_item *a = x, *b = y;
-	int order = compare_role(a, b);
-
-	return order ? order
-	             : (a->host->number > b->host->number) -
-	                       (a->host->number < b->host->number);
-}
+static CPL_SORT_BY(by_role, struct name_item, CPL_ORDER(compare_role(x, y)),
+                   CPL_UP(host->number))
 
 /* Number the values that hosts have of a role, from 0, in each group or among
  * all; how many there are at most. */
@@ -225,16 +219,9 @@ static int rank(struct names *s, struct name_item *list, enum role role,
 	return most + 1;
 }
 
-static int by_router(const void *x, const void *y)
-{
-	const struct parsed_host *a = x, *b = y;
-	static const enum role order[] = {GROUP, ROW, COLUMN, SWITCH};
-
-	for (int i = 0; i < 4; i++)
-		if (a->at[order[i]] != b->at[order[i]])
-			return a->at[order[i]] < b->at[order[i]] ? -1 : 1;
-	return (a->number > b->number) - (a->number < b->number);
-}
+static CPL_SORT_BY(by_router, struct parsed_host, CPL_UP(at[GROUP]),
+                   CPL_UP(at[ROW]), CPL_UP(at[COLUMN]), CPL_UP(at[SWITCH]),
+                   CPL_UP(number))
 
 static bool same_router(const struct parsed_host *a,
                         const struct parsed_host *b)
@@ -298,8 +285,7 @@ static int describe(struct names *s, const struct cpl_network_import *how)
 	                          nodes)
 	              : NULL;
 memory:
-	free(list);
-	free(name);
+	cpl_free_all(list, name);
 	return s->draft->description ? 0 : cpl_fail_memory(s->draft->err);
 }
 

@@ -140,8 +140,7 @@ int cpl_slurm_view_topology(struct cpl_slurm_view *view, const char *source,
 			rc = add_leaf(view, &in, e.name, e.nodes);
 			e.name = NULL;
 		}
-		free(e.name);
-		free(e.nodes);
+		cpl_free_all(e.name, e.nodes);
 	}
 	return rc;
 }

@@ -108,7 +108,6 @@ int cpl_switch_list_close(struct cpl_switch_list *r, int rc)
 {
 	if (!rc)
 		rc = check_circles(r) ? -1 : close_top(r);
-	free(r->above);
-	free(r->link);
+	cpl_free_all(r->above, r->link);
 	return rc;
 }

@@ -79,9 +79,7 @@ struct torus_reading {
 
 static void clear(struct yaml_reading *r)
 {
-	free(r->name);
-	free(r->nodes);
-	free(r->children);
+	cpl_free_all(r->name, r->nodes, r->children);
 	r->name = r->nodes = r->children = NULL;
 	r->aside = false;
 	memset(r->dims, 0, sizeof(r->dims));

@@ -9,8 +9,7 @@
 void flags_free(struct flag_list *list)
 {
 	for (int64_t i = 0; i < list->n; i++) {
-		free(list->flag[i].key);
-		free(list->flag[i].value);
+		cpl_free_all(list->flag[i].key, list->flag[i].value);
 	}
 	free(list->flag);
 }
@@ -25,8 +24,7 @@ int flags_push(struct flag_list *list, const char *key, size_t key_length,
 	f.key = strndup(key, key_length);
 	f.value = strndup(value, value_length);
 	if (!f.key || !f.value) {
-		free(f.key);
-		free(f.value);
+		cpl_free_all(f.key, f.value);
 		return cpl_fail_memory(err);
 	}
 	for (char *p = f.key; *p; p++)

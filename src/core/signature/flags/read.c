@@ -97,8 +97,7 @@ static int split_words(const char *text, struct flag_list *out,
 	}
 	if (!rc)
 		rc = read_words((const char *const *)word, (int)n, out, err);
-	free(word);
-	free(copy);
+	cpl_free_all(word, copy);
 	return rc;
 }
 

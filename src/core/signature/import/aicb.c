@@ -407,8 +407,7 @@ static void release(void *state)
 
 	if (!a)
 		return;
-	free(a->row);
-	free(a);
+	cpl_free_all(a->row, a);
 }
 
 static int read_aicb(struct cpl_lines *in, struct matrix *out)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 
 #define MAX_MESSAGES (INT64_C(1) << 23)
 #define MAX_LOOKED_AT (INT64_C(1) << 27)
@@ -87,22 +88,9 @@ int aicb_find_grid(struct aicb *a, struct cpl_error *err)
 	return check_experts(a, g, err);
 }
 
-static int compare(const void *x, const void *y)
-{
-	const struct aicb_row *a = x, *b = y;
-	const int64_t key[][2] = {{a->step, b->step},
-	                          {a->kind, b->kind},
-	                          {a->operation, b->operation},
-	                          {a->root, b->root},
-	                          {a->low, b->low},
-	                          {a->high, b->high},
-	                          {a->received, b->received}};
-
-	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
-		if (key[i][0] != key[i][1])
-			return key[i][0] < key[i][1] ? -1 : 1;
-	return 0;
-}
+static CPL_SORT_BY(compare, struct aicb_row, CPL_UP(step), CPL_UP(kind),
+                   CPL_UP(operation), CPL_UP(root), CPL_UP(low), CPL_UP(high),
+                   CPL_UP(received))
 
 /* This adds up rows that are alike. */
 static int merge(struct aicb *a, struct cpl_error *err)

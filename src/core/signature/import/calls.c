@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/sort.h"
 #include "signature/pattern/pattern.h"
 
 #define MAX_MESSAGES (INT64_C(1) << 27)
@@ -107,21 +108,8 @@ int import_group_rank(const struct import_group *group, int rank)
 	return low < group->n && group->rank[low] == rank ? low : -1;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct import_call *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->operation != y->operation)
-		return x->operation < y->operation ? -1 : 1;
-	if (x->root != y->root)
-		return x->root < y->root ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	/* Thus sums do not depend on the order of the files. */
-	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
+static CPL_SORT_BY(compare, struct import_call, CPL_UP(group),
+                   CPL_UP(operation), CPL_UP(root), CPL_UP(rank), CPL_UP(bytes))
 
 void import_calls_merge(struct import_calls *calls)
 {

@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sort.h"
 #include "signature/import/calls.h"
 
 #define MAX_BYTES INT64_C(1000000000000000000)
@@ -61,10 +62,7 @@ static void release(void *state)
 	if (!s)
 		return;
 	json_decref(s->group);
-	free(s->member);
-	free(s->file);
-	free(s->calls.call);
-	free(s);
+	cpl_free_all(s->member, s->file, s->calls.call, s);
 }
 
 static struct chakra *state_of(struct matrix *out, struct cpl_error *err)
@@ -370,14 +368,7 @@ static int read_chakra(struct cpl_lines *in, struct matrix *out)
 	return rc;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+static CPL_SORT_BY(compare, struct member, CPL_UP(group), CPL_UP(rank))
 
 static int check_files(struct chakra *s, struct matrix *out,
                        struct cpl_error *err)
@@ -461,8 +452,7 @@ static int finish(struct matrix *out, struct cpl_error *err)
 	}
 	if (!rc)
 		rc = import_calls_expand(&s->calls, group, &out->list, err);
-	free(group);
-	free(rank);
+	cpl_free_all(group, rank);
 	release(s);
 	return rc;
 }

@@ -200,8 +200,7 @@ static int read_ipm(struct cpl_lines *in, struct matrix *out)
 	all.n = out->ranks;
 	if (!rc && import_calls_expand(&ipm.calls, &all, &out->list, in->err))
 		rc = cpl_fail_prefix(in->err, "%s: ", in->source);
-	free(ipm.calls.call);
-	free(ipm.seen);
+	cpl_free_all(ipm.calls.call, ipm.seen);
 	return rc;
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "signature/import/calls.h"
 
 #define MAX_SITE 16777215
@@ -154,14 +155,7 @@ static int take_row(struct cpl_lines *in, struct report *r)
 	return r->section == SENT ? take_sent(in, r, name, &at, calls) : 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct caller *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+static CPL_SORT_BY(compare, struct caller, CPL_UP(site), CPL_UP(rank))
 
 /* This sorts the callers and keeps each once. The ranks of a site become its group,
  * group[site]. */
@@ -210,10 +204,8 @@ static int expand(struct report *r, struct matrix *out, struct cpl_error *err)
 		if (r->caller[i].site > most)
 			most = r->caller[i].site;
 	group = calloc((size_t)most + 1, sizeof(*group));
-	if (!rank || !group) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!rank || !group, err))
 		goto out;
-	}
 	make_groups(r, rank, group);
 	for (int64_t i = 0; i < r->n_sent; i++) {
 		const struct mpip_sent *s = &r->sent[i];
@@ -230,9 +222,7 @@ static int expand(struct report *r, struct matrix *out, struct cpl_error *err)
 	}
 	rc = import_calls_expand(&calls, group, &out->list, err);
 out:
-	free(calls.call);
-	free(group);
-	free(rank);
+	cpl_free_all(calls.call, group, rank);
 	return rc;
 }
 
@@ -277,8 +267,7 @@ static int read_mpip(struct cpl_lines *in, struct matrix *out)
 	}
 	if (!rc)
 		rc = finish_report(in, &r, out);
-	free(r.caller);
-	free(r.sent);
+	cpl_free_all(r.caller, r.sent);
 	return rc;
 }
 

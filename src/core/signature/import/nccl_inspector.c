@@ -42,9 +42,7 @@ static void release(void *state)
 		return;
 	json_decref(s->process);
 	json_decref(s->named);
-	free(s->communicator);
-	free(s->slot_process);
-	free(s);
+	cpl_free_all(s->communicator, s->slot_process, s);
 }
 
 static struct nccl_inspector *state_of(struct matrix *out,

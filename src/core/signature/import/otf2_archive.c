@@ -107,23 +107,14 @@ void cpl_otf2_archive_close(struct otf2_archive *a)
 	}
 	OTF2_Error_RegisterCallback(a->before, NULL);
 	for (int64_t g = 0; g < a->n_groups; g++) {
-		free(a->group[g].member);
-		free(a->group[g].rank);
-		free(a->group[g].places.item);
+		cpl_free_all(a->group[g].member, a->group[g].rank,
+		             a->group[g].places.item);
 	}
 	for (int64_t s = 0; s < a->n_strings; s++)
 		free(a->string[s]);
-	free(a->string);
-	free(a->group);
-	free(a->region);
-	free(a->location);
-	free(a->stated);
-	free(a->locations.item);
-	free(a->groups.item);
-	free(a->comms.item);
-	free(a->windows.item);
-	free(a->regions.item);
-	free(a->strings.item);
+	cpl_free_all(a->string, a->group, a->region, a->location, a->stated,
+	             a->locations.item, a->groups.item, a->comms.item,
+	             a->windows.item, a->regions.item, a->strings.item);
 	*a = (struct otf2_archive){0};
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "signature/signature.h"
 
 int cpl_otf2_check(struct otf2_archive *a, OTF2_ErrorCode error, const char *what)
@@ -16,12 +17,7 @@ int cpl_otf2_check(struct otf2_archive *a, OTF2_ErrorCode error, const char *wha
 	                                OTF2_Error_GetDescription(error));
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct otf2_known *x = a, *y = b;
-
-	return (x->ref > y->ref) - (x->ref < y->ref);
-}
+static CPL_SORT_BY(compare, struct otf2_known, CPL_UP(ref))
 
 static int push(struct otf2_table *t, uint64_t ref, int64_t number,
                 struct cpl_error *err)

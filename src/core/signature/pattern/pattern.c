@@ -117,9 +117,7 @@ void pattern_free(struct cpl_pattern *pattern)
 {
 	if (!pattern)
 		return;
-	free(pattern->params.next);
-	free(pattern->text);
-	free(pattern);
+	cpl_free_all(pattern->params.next, pattern->text, pattern);
 }
 
 static int check_size(const struct pattern *p, int ranks, struct cpl_error *err)

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/packed.h"
+#include "base/sort.h"
 #include "signature/signature.h"
 
 #define MAX_BYTES (UINT64_C(8) << 30)
@@ -325,12 +326,7 @@ static int read_section(struct event_reader *r)
 	return r->in.bad ? truncated(r) : 0;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct cpl_run_rank *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+static CPL_SORT_BY(by_rank, struct cpl_run_rank, CPL_UP(rank))
 
 /* The sections come in order, and none comes twice. */
 static int finish(struct cpl_run_events *e, const char *name,
@@ -481,20 +477,12 @@ void cpl_run_events_free(struct cpl_run_events *e)
 	if (!e)
 		return;
 	for (int i = 0; i < e->n; i++) {
-		free(e->rank[i].total);
-		free(e->rank[i].communicator);
-		free(e->rank[i].kind);
-		free(e->rank[i].message);
-		free(e->rank[i].node);
-		free(e->rank[i].unordered);
+		cpl_free_all(e->rank[i].total, e->rank[i].communicator,
+		             e->rank[i].kind, e->rank[i].message,
+		             e->rank[i].node, e->rank[i].unordered);
 	}
 	for (int i = 0; e->function && i < e->n_functions; i++)
 		free(e->function[i]);
-	free(e->function);
-	free(e->rank);
-	free(e->application);
-	free(e->mpi);
-	free(e->command);
-	free(e->date);
-	free(e);
+	cpl_free_all(e->function, e->rank, e->application, e->mpi, e->command,
+	             e->date, e);
 }

@@ -452,9 +452,7 @@ static int find_in_rank(struct finding *f, int i)
 static void free_segments(struct phase_rank_segments *s, int n)
 {
 	for (int i = 0; s && i < n; i++) {
-		free(s[i].segment);
-		free(s[i].of_node);
-		free(s[i].as_node);
+		cpl_free_all(s[i].segment, s[i].of_node, s[i].as_node);
 	}
 	free(s);
 }
@@ -467,11 +465,9 @@ struct cpl_phases *cpl_phases_find(const struct cpl_run_events *events,
 	struct cpl_phases *p = NULL;
 
 	f.ranks = calloc((size_t)events->n, sizeof(*f.ranks));
-	if (!f.ranks ||
-	    cpl_array_grow(&f.candidate, 0, sizeof(*f.candidate), err)) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!f.ranks, err) ||
+	    cpl_array_grow(&f.candidate, 0, sizeof(*f.candidate), err))
 		goto out;
-	}
 	f.candidate[f.n++] = (struct phase_candidate){.weight = 1};
 	for (int i = 0; i < events->n; i++)
 		if (find_in_rank(&f, i))
@@ -493,6 +489,5 @@ void cpl_phases_free(struct cpl_phases *p)
 	for (int k = 0; p->phase && k < p->n; k++)
 		free(p->phase[k].rank);
 	free_segments(p->segments, p->events ? p->events->n : 0);
-	free(p->phase);
-	free(p);
+	cpl_free_all(p->phase, p);
 }

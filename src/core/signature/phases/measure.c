@@ -293,9 +293,8 @@ static json_t *level_json(const struct measured_level *l,
 	out->costs = (struct cpl_machine_costs){
 	        fmax(out->latency - l->send - l->receive, 0), l->send,
 	        l->receive, l->gap};
-	json_object_set_new(root, "send_overhead", json_real(l->send));
-	json_object_set_new(root, "receive_overhead", json_real(l->receive));
-	json_object_set_new(root, "gap", json_real(l->gap));
+	cpl_json_update(root, "{s:f, s:f, s:f}", "send_overhead", l->send,
+	                "receive_overhead", l->receive, "gap", l->gap);
 	return root;
 }
 

@@ -49,8 +49,7 @@ static double *transfers(const struct cpl_comm *comm,
 	*most = 0;
 	if (!work || !seconds) {
 		cpl_fail_memory(err);
-		free(seconds);
-		free(work);
+		cpl_free_all(seconds, work);
 		return NULL;
 	}
 	for (int r = 0; r < comm->ranks; r++)
@@ -146,8 +145,7 @@ static int predict_phase(const struct cpl_signature *sig,
 	                           : p->time + elsewhere;
 	if (phases && !rc)
 		rc = split_ranks(sig, phases, k, by_rank, out, err);
-	free(by_rank);
-	free(there_by_rank);
+	cpl_free_all(by_rank, there_by_rank);
 	return rc;
 }
 
@@ -171,8 +169,7 @@ int cpl_predict(const struct cpl_signature *sig,
 void cpl_predict_free(struct cpl_predicted_phase *phase, int n)
 {
 	for (int k = 0; k < n; k++) {
-		free(phase[k].rank_idle);
-		free(phase[k].rank_compute);
+		cpl_free_all(phase[k].rank_idle, phase[k].rank_compute);
 	}
 }
 

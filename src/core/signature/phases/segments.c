@@ -308,10 +308,7 @@ static int split_all(const struct segmenting *f,
 		s->segment[g].all_to = s->segment[g].to;
 	}
 out:
-	free(top);
-	free(owner);
-	free(segment);
-	free(extra);
+	cpl_free_all(top, owner, segment, extra);
 	return rc;
 }
 
@@ -371,10 +368,8 @@ int phase_segments(const struct cpl_run_rank *rank,
 
 	s->of_node = malloc(sizeof(*s->of_node) * (size_t)(rank->n_nodes + 1));
 	s->as_node = malloc(sizeof(*s->as_node) * (size_t)(rank->n_nodes + 1));
-	if (!shape || !s->of_node || !s->as_node) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!shape || !s->of_node || !s->as_node, err))
 		goto out;
-	}
 	for (int k = 0; k < rank->n_kinds; k++)
 		shape[k] = kind_shape(rank, &rank->kind[k]);
 	if (phase_add_segment(s, -1, 1, err) < 0 ||

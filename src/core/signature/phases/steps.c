@@ -231,8 +231,7 @@ static int extend(struct step_search *p, int i)
 	span->from = fmin(span->from, top[first].from);
 	span->to = fmax(span->to, top[last].to);
 out:
-	free(top);
-	free(usual);
+	cpl_free_all(top, usual);
 	return rc;
 }
 
@@ -326,10 +325,8 @@ int phase_find_steps(const struct cpl_run_events *events, double similarity,
 
 	p.outer = calloc((size_t)n, sizeof(*p.outer));
 	p.span = calloc((size_t)events->n, sizeof(*p.span));
-	if (!p.outer || !p.span) {
-		cpl_fail_memory(err);
+	if (cpl_out_of_memory(!p.outer || !p.span, err))
 		goto out;
-	}
 	for (int i = 0; i < events->n; i++)
 		p.span[i].to = INFINITY;
 	sum_inner(&p);
@@ -346,7 +343,6 @@ int phase_find_steps(const struct cpl_run_events *events, double similarity,
 			goto out;
 	rc = 0;
 out:
-	free(p.outer);
-	free(p.span);
+	cpl_free_all(p.outer, p.span);
 	return rc;
 }
