@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "graph/arena.h"
+#include "mapping/domain_layout.h"
 #include "mapping/group_layout.h"
 #include "mapping/mapping_internal.h"
 
@@ -122,11 +123,22 @@ static int by_traffic(const struct cpl_map_request *req, int *rank_host,
 	return cpl_arena_end(&arena, rc, err);
 }
 
+/* Where nodes are in domains what counts is the bytes between these. */
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
-	return has_groups(req) ? by_groups(req, rank_host, err)
-	                       : by_traffic(req, rank_host, err);
+	struct cpl_domain_layout how = {.net = req->net,
+	                                .comm = req->comm,
+	                                .n_hosts = req->n_hosts,
+	                                .host = req->host,
+	                                .per_host = ranks_each(req)};
+	struct cpl_domain_cost blocks, best;
+	int rc = has_groups(req) ? by_groups(req, rank_host, err)
+	                         : by_traffic(req, rank_host, err);
+
+	return rc || !how.per_host || !req->net->accelerators.domain_of
+	               ? rc
+	               : cpl_domain_layout(&how, rank_host, &blocks, &best, err);
 }
 
 const struct cpl_mapper cpl_mapper_groups = {
