@@ -124,21 +124,28 @@ static int by_traffic(const struct cpl_map_request *req, int *rank_host,
 }
 
 /* Where nodes are in domains what counts is the bytes between these. */
+static bool by_domains(const struct cpl_map_request *req)
+{
+	return req->net->accelerators.domain_of && ranks_each(req) &&
+	       (!has_groups(req) || req->grid->ranks == req->comm->ranks);
+}
+
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
 	struct cpl_domain_layout how = {.net = req->net,
 	                                .comm = req->comm,
+	                                .grid = has_groups(req) ? req->grid
+	                                                        : NULL,
 	                                .n_hosts = req->n_hosts,
 	                                .host = req->host,
 	                                .per_host = ranks_each(req)};
 	struct cpl_domain_cost blocks, best;
-	int rc = has_groups(req) ? by_groups(req, rank_host, err)
-	                         : by_traffic(req, rank_host, err);
 
-	return rc || !how.per_host || !req->net->accelerators.domain_of
-	               ? rc
-	               : cpl_domain_layout(&how, rank_host, &blocks, &best, err);
+	if (by_domains(req))
+		return cpl_domain_layout(&how, rank_host, &blocks, &best, err);
+	return has_groups(req) ? by_groups(req, rank_host, err)
+	                       : by_traffic(req, rank_host, err);
 }
 
 const struct cpl_mapper cpl_mapper_groups = {

@@ -13,6 +13,7 @@
 #include "mapping/group_layout.h"
 #include "placement/placement.h"
 #include "placement/unit_sets.h"
+#include "traffic/objective.h"
 
 static int list_free(const struct cpl_placement_request *req, int *node)
 {
@@ -41,67 +42,76 @@ static void list_nodes(const struct cpl_placement_request *req, const int *node,
 			out[found++] = node[i];
 }
 
-/* Lists the nodes on which the mapper of this name keeps no port busier than blocks of
- * ranks on the first free nodes do, nor sends more between domains: at worst these
- * nodes themselves. how->host has the free ones. */
-static int list_in_domains(const struct cpl_placement_request *req,
-                           struct cpl_domain_layout *how, int *rank_host, bool *taken,
-                           int *out, struct cpl_error *err)
+/* The nodes between whose domains fewest bytes go: those on which the mapper of this
+ * name finds no more than what blocks of ranks on the first free nodes send, on no
+ * busier port; else these. */
+static int place_in_domains(const struct cpl_placement_request *req,
+                            struct cpl_arena *arena, int *out,
+                            struct cpl_error *err)
 {
-	struct cpl_domain_cost stock, least, own;
+	int n = req->net->n_nodes;
+	int *node = cpl_arena_take(arena, n, sizeof(*node));
+	bool *taken = cpl_arena_take(arena, n, sizeof(*taken));
+	int *rank_host = cpl_arena_take(arena, req->comm->ranks, sizeof(int));
+	struct cpl_domain_layout how = {.net = req->net,
+	                                .comm = req->comm,
+	                                .grid = req->grid.n ? &req->grid : NULL,
+	                                .host = node,
+	                                .per_host = req->ranks_per_node};
+	struct cpl_domain_cost stock, own, best;
 
-	if (cpl_domain_layout(how, rank_host, &stock, &least, err))
+	if (arena->failed)
 		return -1;
-	list_nodes(req, how->host, how->n_hosts, rank_host, how->comm->ranks, taken,
-	           out);
-	how->host = out;
-	how->n_hosts = req->n_nodes_wanted;
-	if (cpl_domain_blocks(how, rank_host, err) ||
-	    cpl_domain_layout(how, rank_host, &own, &least, err))
+	how.n_hosts = list_free(req, node);
+	if (cpl_domain_layout(&how, rank_host, &stock, &best, err))
 		return -1;
-	return least.port <= stock.port * (1 + 1e-9) &&
-	       least.bytes <= stock.bytes * (1 + 1e-9);
+	list_nodes(req, node, how.n_hosts, rank_host, req->comm->ranks, taken, out);
+	how.host = out;
+	how.n_hosts = req->n_nodes_wanted;
+	if (cpl_domain_layout(&how, rank_host, &own, &best, err))
+		return -1;
+	if (cpl_objective_compare(best.port, stock.port) > 0 ||
+	    cpl_objective_compare(best.bytes, stock.bytes) > 0)
+		memcpy(out, node, (size_t)req->n_nodes_wanted * sizeof(*out));
+	return 0;
 }
 
-static int place_groups(const struct cpl_placement_request *req, int *out,
-                        struct cpl_error *err)
+static int place_by_groups(const struct cpl_placement_request *req,
+                           struct cpl_arena *arena, int *out,
+                           struct cpl_error *err)
 {
-	bool domains = req->comm && req->net->accelerators.domain_of &&
-	               req->ranks_per_node > 0;
-	struct cpl_arena arena = {0};
-	int ranks = req->grid.n ? req->grid.ranks : domains ? req->comm->ranks : 0;
-	int *node = cpl_arena_take(&arena, req->net->n_nodes, sizeof(*node));
-	bool *taken = cpl_arena_take(&arena, req->net->n_nodes, sizeof(*taken));
-	int *rank_host = cpl_arena_take(&arena, ranks, sizeof(*rank_host));
+	int *node = cpl_arena_take(arena, req->net->n_nodes, sizeof(*node));
+	bool *taken = cpl_arena_take(arena, req->net->n_nodes, sizeof(*taken));
+	int *rank_host = cpl_arena_take(arena, req->grid.ranks, sizeof(int));
 	struct cpl_group_layout how = {.net = req->net,
 	                               .grid = &req->grid,
 	                               .comm = req->comm,
 	                               .host = node,
 	                               .per_host = req->ranks_per_node};
-	struct cpl_domain_layout in = {req->net, req->comm, 0, node,
-	                               req->ranks_per_node};
-	int rc = -1;
 
-	if (arena.failed)
-		goto out;
-	how.n_hosts = in.n_hosts = list_free(req, node);
-	if (req->grid.n)
-		rc = cpl_group_layout(&how, rank_host, err);
-	else if (domains)
-		rc = cpl_domain_blocks(&in, rank_host, err);
+	if (arena->failed)
+		return -1;
+	how.n_hosts = list_free(req, node);
+	if (cpl_group_layout(&how, rank_host, err))
+		return -1;
+	list_nodes(req, node, how.n_hosts, rank_host, req->grid.ranks, taken, out);
+	return 0;
+}
+
+static int place_groups(const struct cpl_placement_request *req, int *out,
+                        struct cpl_error *err)
+{
+	struct cpl_arena arena = {0};
+	int rc;
+
+	if (req->comm && req->net->accelerators.domain_of &&
+	    req->ranks_per_node > 0)
+		rc = place_in_domains(req, &arena, out, err);
+	else if (req->grid.n)
+		rc = place_by_groups(req, &arena, out, err);
 	else
 		rc = cpl_units_compact(req->net, req->free, req->n_nodes_wanted,
 		                       out, err);
-	if (!rc && domains) {
-		rc = list_in_domains(req, &in, rank_host, taken, out, err);
-		if (!rc)
-			memcpy(out, node,
-			       (size_t)req->n_nodes_wanted * sizeof(*out));
-		rc = rc < 0 ? -1 : 0;
-	} else if (!rc && req->grid.n) {
-		list_nodes(req, node, how.n_hosts, rank_host, ranks, taken, out);
-	}
-out:
 	rc = cpl_arena_end(&arena, rc, err);
 	return rc ? -1 : cpl_placement_require(req, out, err);
 }
