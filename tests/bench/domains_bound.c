@@ -2,8 +2,8 @@
 /*
  * Why no assignment sends less. What is cut is half the sum, over domains, of the
  * bytes between a domain's ranks and all others, so it is enough to know the least
- * F(s) that any s ranks exchange with the rest, halved: the bound is the least sum of
- * F over numbers of ranks that the domains have room for.
+ * F(s) that any s ranks exchange with the rest: the bound is half the least sum of F
+ * over numbers of ranks that the domains have room for.
  *
  * F is bounded along the axes of the job's grid, one after the other. A line of an
  * axis are the ranks that differ in its coordinate alone. Of the bytes between two
@@ -25,6 +25,10 @@
  * the least of their F is taken for each, or (the better of both is) each its own and,
  * for the axis, h(1) for each of the s1 - sc lines at least that are cut. All orders of
  * the axes give such bounds, and the largest of them holds.
+ *
+ * A ring of all ranks is cut by t domains in t places at least, only one of which can be
+ * its weakest. So that pair is also given the bytes of the next weakest: no assignment
+ * sends by more than those fewer between domains than it would then.
  */
 #include "domains_bound.h"
 
@@ -38,7 +42,7 @@
 
 struct bound {
 	const struct domains *how;
-	const struct cpl_comm *graph; /* both directions summed */
+	struct cpl_comm *graph; /* both directions summed */
 	int n_axes, most;             /* the largest room */
 	struct cpl_rank_axis axis[CPL_RANK_GRID_AXES];
 	double *line; /* [length^2] of the longest axis */
@@ -298,6 +302,42 @@ static double deal(struct bound *b, const double *f, double *now, double *next)
 	return now[ranks] / 2;
 }
 
+/* The entry of rank r for the next rank of the ring of all; NULL: there is none. */
+static double *entry(struct cpl_comm *graph, int r, int to)
+{
+	for (int64_t e = graph->row[r]; e < graph->row[r + 1]; e++)
+		if (graph->to[e] == to)
+			return &graph->bytes[e];
+	return NULL;
+}
+
+/* Gives the weakest pair of the ring of all ranks what the next weakest has. Returns the
+ * bytes that are added. */
+static double close_ring(struct cpl_comm *graph)
+{
+	int ranks = graph->ranks, at = -1;
+	double least = INFINITY, next = INFINITY;
+
+	for (int r = 0; r < ranks; r++) {
+		double *pair = entry(graph, r, (r + 1) % ranks);
+
+		if (!pair)
+			return 0;
+		if (*pair < least) {
+			next = least;
+			least = *pair;
+			at = r;
+		} else if (*pair < next) {
+			next = *pair;
+		}
+	}
+	if (ranks < 3)
+		return 0;
+	*entry(graph, at, (at + 1) % ranks) = next;
+	*entry(graph, (at + 1) % ranks, at) = next;
+	return next - least;
+}
+
 int domains_bound(const struct domains *how, double *bytes, struct cpl_error *err)
 {
 	struct bound b = {.how = how};
@@ -324,9 +364,13 @@ int domains_bound(const struct domains *how, double *bytes, struct cpl_error *er
 	best = cpl_arena_take(&b.arena, wide, sizeof(double));
 	sums = cpl_arena_take(&b.arena, 2 * (ranks + 1), sizeof(double));
 	*bytes = 0;
-	if (!b.arena.failed) {
+	for (int turn = 0; !b.arena.failed && turn < 2; turn++) {
+		double more = turn ? close_ring(graph) : 0;
+
+		memset(best, 0, (size_t)wide * sizeof(*best));
 		bound_orders(&b, 0, one, best);
-		*bytes = deal(&b, best, sums, sums + ranks + 1);
+		*bytes = fmax(*bytes,
+		              deal(&b, best, sums, sums + ranks + 1) - more);
 	}
 	cpl_comm_free(graph);
 	if (*bytes == INFINITY)
