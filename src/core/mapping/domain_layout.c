@@ -6,9 +6,10 @@
 
 #include "base/random.h"
 #include "graph/arena.h"
+#include "graph/contract.h"
 #include "mapping/group_layout.h"
 #include "mapping/mapping_internal.h"
-#include "mapping/rank_groups.h"
+#include "traffic/ports.h"
 
 #define WORK 2000000  /* edges that a search looks at */
 #define ROUNDS 24     /* in each it is so much colder */
@@ -247,7 +248,8 @@ static void put_edges(struct domain_search *s, const struct cpl_comm *comm,
 		}
 }
 
-static int list_edges(struct domain_search *s, const struct cpl_comm *comm)
+static int list_edges(struct domain_search *s, const struct cpl_comm *comm,
+                      struct cpl_error *err)
 {
 	int n = s->how->n_hosts;
 	int64_t *end = cpl_arena_take(&s->arena, n, sizeof(*end));
@@ -258,7 +260,7 @@ static int list_edges(struct domain_search *s, const struct cpl_comm *comm)
 		s->load[k] = cpl_arena_take(&s->arena, (int64_t)n * s->ports,
 		                            sizeof(double));
 	if (s->arena.failed)
-		return -1;
+		return cpl_fail_memory(err);
 	put_edges(s, comm, end);
 	for (int i = 0; i < n; i++) {
 		s->first[i] = sum;
@@ -268,9 +270,52 @@ static int list_edges(struct domain_search *s, const struct cpl_comm *comm)
 	s->first[n] = sum;
 	s->edge = cpl_arena_take(&s->arena, sum, sizeof(*s->edge));
 	if (!s->edge)
-		return -1;
+		return cpl_fail_memory(err);
 	put_edges(s, comm, end);
 	return 0;
+}
+
+/* Ports of a node of which each rank uses one, or those of its accelerator in equal
+ * parts; else what a node sends counts as a whole. */
+static int ports_told_apart(const struct cpl_network *net)
+{
+	bool apart = net->port_use == CPL_PORTS_AFFINITY ||
+	             net->port_use == CPL_PORTS_ROUND_ROBIN ||
+	             net->port_use == CPL_PORTS_NEAREST;
+
+	return apart ? net->n_ports : 1;
+}
+
+/* Edges of the items' ports, from of[ranks]. */
+static int list_ports(struct domain_search *s, const int *of, struct cpl_error *err)
+{
+	const struct cpl_domain_layout *how = s->how;
+	int ranks = how->comm->ranks, n = how->n_hosts * s->ports, rc = 0;
+	int *cable = cpl_arena_take(&s->arena, ranks, sizeof(*cable));
+	struct cpl_comm *comm;
+
+	if (!cable)
+		return cpl_fail_memory(err);
+	memcpy(cable, of, (size_t)ranks * sizeof(*cable));
+	if (s->ports > 1)
+		rc = cpl_port_pin(how->net, of, how->n_hosts, ranks, cable, err);
+	comm = rc ? NULL
+	          : cpl_comm_contract(how->comm, cable, n, CPL_CONTRACT_BYTES, err);
+	rc = comm ? list_edges(s, comm, err) : -1;
+	cpl_comm_free(comm);
+	return rc;
+}
+
+static int list_graph(struct domain_search *s, const int *of, struct cpl_error *err)
+{
+	struct cpl_comm *comm = cpl_comm_contract(s->how->comm, of, s->how->n_hosts, 0,
+	                                          err);
+
+	s->graph = comm ? cpl_comm_symmetric(comm, err) : NULL;
+	cpl_comm_free(comm);
+	for (int64_t e = 0; s->graph && e < s->graph->n_entries; e++)
+		s->warm = fmax(s->warm, s->graph->bytes[e]);
+	return s->graph ? 0 : -1;
 }
 
 static void close_search(struct domain_search *s)
@@ -285,12 +330,11 @@ static int open_search(struct domain_search *s, const struct cpl_domain_layout *
                        struct cpl_error *err)
 {
 	const int *domain = how->net->accelerators.domain_of;
-	struct cpl_rank_groups groups;
-	int n = how->n_hosts, rc;
+	int n = how->n_hosts;
 
 	*s = (struct domain_search){.how = how,
 	                            .most_port = most_port,
-	                            .ports = cpl_network_judged_ports(how->net)};
+	                            .ports = ports_told_apart(how->net)};
 	s->unit = cpl_arena_take(&s->arena, n, sizeof(int));
 	s->at = cpl_arena_take(&s->arena, n, sizeof(int));
 	s->domain = cpl_arena_take(&s->arena, n, sizeof(int));
@@ -303,16 +347,7 @@ static int open_search(struct domain_search *s, const struct cpl_domain_layout *
 		s->unit[h] = domain[how->host[h]] < 0 ? -1 - h
 		                                      : domain[how->host[h]];
 	list_items(s, rank_host, of);
-	if (cpl_rank_groups_given(&groups, how->net, how->comm, of, n, err)) {
-		cpl_rank_groups_free(&groups);
-		return -1;
-	}
-	rc = list_edges(s, cpl_rank_groups_judged(&groups));
-	s->graph = rc ? NULL : cpl_comm_symmetric(groups.hosts, err);
-	cpl_rank_groups_free(&groups);
-	for (int64_t e = 0; s->graph && e < s->graph->n_entries; e++)
-		s->warm = fmax(s->warm, s->graph->bytes[e]);
-	return s->graph ? 0 : rc ? cpl_fail_memory(err) : -1;
+	return list_graph(s, of, err) || list_ports(s, of, err) ? -1 : 0;
 }
 
 /* What a layout comes to; of[ranks] is used up. */
