@@ -10,6 +10,7 @@
 
 #include "../bench/domains_bound.h"
 #include "base/random.h"
+#include "failing_alloc.h"
 #include "mapping/domain_layout.h"
 #include "network_text.h"
 #include "number.h"
@@ -399,6 +400,42 @@ static void test_policy(void **state)
 	(void)state;
 }
 
+/* Each allocation fails once, and the layout says so; but matrices that cannot shrink
+ * stay as long as they were, some seven arrays of each of seven layouts. */
+static void test_memory(void **state)
+{
+	struct cpl_network *net = parse_network(MACHINE "true}}");
+	struct cpl_signature *sig = parse_job(signatures[1]);
+	struct cpl_error err = {""};
+	struct cpl_comm *comm = cpl_signature_total(sig, &err);
+	struct cpl_rank_grid grid;
+	struct cpl_domain_cost blocks, cost;
+	int host[NODES], room[6], rank_host[RANKS], rc = -1, without = 0;
+	bool done = false;
+	struct cpl_domain_layout how = {net, comm, &grid, RANKS / 2, host, 2};
+
+	assert_true(cpl_phases_groups(sig->phase, sig->n_phases, &grid));
+	draw_free(net, RANKS / 2, host, room);
+	for (int n = 0; !done; n++) {
+		err.text[0] = '\0';
+		left = n;
+		rc = cpl_domain_layout(&how, rank_host, &blocks, &cost, &err);
+		done = left >= 0;
+		left = -1;
+		without += !rc && !done;
+		assert_int_equal(err.text[0] != '\0', rc != 0);
+	}
+	assert_int_equal(rc, 0);
+	assert_in_range(without, 0, 49);
+	how.n_hosts--;
+	assert_int_equal(cpl_domain_layout(&how, rank_host, &blocks, &cost, &err), -1);
+	assert_string_equal(err.text, "24 ranks need more than 11 hosts");
+	cpl_comm_free(comm);
+	cpl_signature_free(sig);
+	cpl_network_free(net);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +443,7 @@ int main(void)
 	        cmocka_unit_test(test_bound_by_hand),
 	        cmocka_unit_test(test_layout),
 	        cmocka_unit_test(test_policy),
+	        cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
