@@ -334,6 +334,8 @@ static int open_search(struct domain_search *s, const struct cpl_domain_layout *
 
 	*s = (struct domain_search){.how = how,
 	                            .most_port = most_port,
+	                            .random = cpl_random_key(
+	                                    how->seed, CPL_STREAM_DOMAINS),
 	                            .ports = ports_told_apart(how->net)};
 	s->unit = cpl_arena_take(&s->arena, n, sizeof(int));
 	s->at = cpl_arena_take(&s->arena, n, sizeof(int));

@@ -18,6 +18,7 @@ struct cpl_domain_layout {
 	int n_hosts;     /* there may be more than the ranks need */
 	const int *host; /* [n_hosts] nodes */
 	int per_host;    /* ranks of each host but for the last one */
+	uint64_t seed;
 };
 
 /* Bytes between domains, and those of the busiest port of a node. */
