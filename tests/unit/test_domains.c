@@ -298,7 +298,7 @@ static void check_layout(const struct cpl_network *net, int n_hosts, double *abo
 	struct cpl_signature *sig = parse_job(signatures[draw(N_SIGNATURES)]);
 	struct cpl_comm *comm = cpl_signature_total(sig, &err);
 	struct cpl_rank_grid grid;
-	struct cpl_domain_layout how = {net, comm, &grid, n_hosts, host, 2};
+	struct cpl_domain_layout how = {net, comm, &grid, n_hosts, host, 2, 0};
 	struct domains all = {comm, &grid, 6, room, 2};
 	struct cpl_domain_cost blocks, cost, want;
 	double bound;
@@ -365,7 +365,7 @@ static void test_policy(void **state)
 		                                    .n_nodes_wanted = RANKS / 2,
 		                                    .comm = comm,
 		                                    .ranks_per_node = 2};
-		struct cpl_domain_layout how = {net, comm, NULL, 0, host, 2};
+		struct cpl_domain_layout how = {net, comm, NULL, 0, host, 2, 0};
 		struct cpl_domain_cost stock, blocks, cost;
 
 		draw_free(net, 18, host, room);
@@ -412,7 +412,7 @@ static void test_memory(void **state)
 	struct cpl_domain_cost blocks, cost;
 	int host[NODES], room[6], rank_host[RANKS], rc = -1, without = 0;
 	bool done = false;
-	struct cpl_domain_layout how = {net, comm, &grid, RANKS / 2, host, 2};
+	struct cpl_domain_layout how = {net, comm, &grid, RANKS / 2, host, 2, 0};
 
 	assert_true(cpl_phases_groups(sig->phase, sig->n_phases, &grid));
 	draw_free(net, RANKS / 2, host, room);
