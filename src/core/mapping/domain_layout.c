@@ -15,7 +15,8 @@
 #define ROUNDS 24     /* in each it is so much colder */
 #define COOLING 0.8
 #define WARMEST 0.1   /* of the most that two hosts exchange */
-#define MOST_BLOCK 16 /* hosts that move together, a power of two */
+#define BLOCKS 4      /* sizes of blocks that move together: 1, 2, 4, 8 */
+#define MOST_BLOCK (1 << (BLOCKS - 1))
 /* At first a byte of a port above what it may have counts for so many between
  * domains, and twice as many after so many rounds. */
 #define PORT_PRICE 0.5
@@ -162,7 +163,7 @@ static int draw(struct domain_search *s, int n)
 /* Looks at ports only where bytes alone would have it so. */
 static void move(struct domain_search *s, double warm)
 {
-	int n = 1 << draw(s, 5), a = draw(s, s->n_full);
+	int n = 1 << draw(s, BLOCKS), a = draw(s, s->n_full);
 	int b = draw(s, s->how->n_hosts), with[MOST_BLOCK];
 	double before = cost(s);
 	double most = warm * cpl_random_exponential(cpl_random_next(&s->random));
