@@ -121,7 +121,8 @@ static int place_groups(const struct cpl_placement_request *req, int *out,
 	int rc;
 
 	if (req->comm && req->net->accelerators.domain_of &&
-	    req->ranks_per_node > 0)
+	    req->ranks_per_node > 0 &&
+	    (req->comm->ranks - 1) / req->ranks_per_node < req->n_nodes_wanted)
 		rc = place_in_domains(req, &arena, out, err);
 	else if (req->grid.n)
 		rc = place_by_groups(req, &arena, out, err);
