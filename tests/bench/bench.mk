@@ -237,7 +237,13 @@ EXTRA_DIST += tests/bench/bench-aicb
 EXTRA_DIST += tests/bench/bench-import
 
 # tests/bench/bench-domains NETWORK RANKS-PER-NODE PART DRAWS SIGNATURE...
+# (bounds by domains_least, if that is made)
 EXTRA_DIST += tests/bench/bench-domains
+EXTRA_PROGRAMS += tests/bench/domains_least
+tests_bench_domains_least_SOURCES = tests/bench/domains_least.c \
+	tests/bench/domains_bound.c tests/bench/domains_bound.h
+tests_bench_domains_least_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/domains_least
 
 # tests/bench/bench-interleave: as root, the same
 EXTRA_DIST += tests/bench/bench-interleave

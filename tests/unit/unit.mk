@@ -166,6 +166,12 @@ tests_unit_test_mapping_memory_LDFLAGS = $(failing_alloc)
 unit_tests += tests/unit/test_groups
 tests_unit_test_groups_SOURCES = tests/unit/test_groups.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 
+unit_tests += tests/unit/test_domains
+tests_unit_test_domains_SOURCES = tests/unit/test_domains.c \
+	tests/bench/domains_bound.c tests/bench/domains_bound.h \
+	tests/unit/failing_alloc.h tests/unit/network_text.h tests/unit/number.h
+tests_unit_test_domains_LDFLAGS = $(failing_alloc)
+
 unit_tests += tests/unit/test_tile
 tests_unit_test_tile_SOURCES = tests/unit/test_tile.c tests/unit/mapping_jobs.h tests/unit/mapping_inputs.h tests/unit/network_text.h
 

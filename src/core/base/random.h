@@ -23,6 +23,7 @@ enum cpl_random_stream {
 	CPL_STREAM_BISECT_LEVEL = 0,     /* + level */
 	CPL_STREAM_BISECT_START = 1000,
 	CPL_STREAM_MAPPER_ROUND = 0,     /* + round */
+	CPL_STREAM_DOMAINS = 0x646f6d, /* "dom" */
 	CPL_STREAM_RANDOM_MAP = 0x6d6170, /* "map" */
 	/* Of a binding's seed. */
 	CPL_STREAM_BIND_KICK = 5,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "graph/arena.h"
+#include "mapping/domain_layout.h"
 #include "mapping/group_layout.h"
 #include "mapping/mapping_internal.h"
 
@@ -122,9 +123,27 @@ static int by_traffic(const struct cpl_map_request *req, int *rank_host,
 	return cpl_arena_end(&arena, rc, err);
 }
 
+/* Where nodes are in domains what counts is the bytes between these. */
+static bool by_domains(const struct cpl_map_request *req)
+{
+	return req->net->accelerators.domain_of && ranks_each(req) &&
+	       (!has_groups(req) || req->grid->ranks == req->comm->ranks);
+}
+
 static int map(const struct cpl_map_request *req, int *rank_host,
                struct cpl_error *err)
 {
+	struct cpl_domain_layout how = {.net = req->net,
+	                                .comm = req->comm,
+	                                .grid = has_groups(req) ? req->grid
+	                                                        : NULL,
+	                                .n_hosts = req->n_hosts,
+	                                .host = req->host,
+	                                .per_host = ranks_each(req)};
+	struct cpl_domain_cost blocks, best;
+
+	if (by_domains(req))
+		return cpl_domain_layout(&how, rank_host, &blocks, &best, err);
 	return has_groups(req) ? by_groups(req, rank_host, err)
 	                       : by_traffic(req, rank_host, err);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Ranks on the hosts of a network whose nodes are in domains, so that few bytes go
+ * from domain to domain. What hosts hold is exchanged between them, and with free
+ * hosts, by simulated annealing; tests/bench/domains_bound.c has what no layout gets
+ * below.
+ */
+#pragma once
+
+#include "graph/comm.h"
+#include "graph/rank_grid.h"
+#include "network/network.h"
+
+struct cpl_domain_layout {
+	const struct cpl_network *net; /* accelerators.domain_of is set */
+	const struct cpl_comm *comm;
+	const struct cpl_rank_grid *grid; /* of comm's ranks; NULL: not known */
+	int n_hosts;     /* there may be more than the ranks need */
+	const int *host; /* [n_hosts] nodes */
+	int per_host;    /* ranks of each host but for the last one */
+	uint64_t seed;
+};
+
+/* Bytes between domains, and those of the busiest port of a node. */
+struct cpl_domain_cost {
+	double bytes, port;
+};
+
+/*
+ * Sets rank_host[comm->ranks] to indices into host[], per_host ranks each but for the
+ * last one, from layouts by group_layout.h and in blocks on the first hosts by node, as
+ * Slurm fills them, to better ones. No port is busier than in blocks, and no more is
+ * sent between domains: *blocks has their cost, and *out that of the layout. Which of
+ * the hosts a rank gets does not depend on their order if it needs them all. Returns 0,
+ * or -1 with err (too few hosts; memory). O(entries log entries + a fixed number of
+ * exchanges * entries of a host).
+ */
+int cpl_domain_layout(const struct cpl_domain_layout *how, int *rank_host,
+                      struct cpl_domain_cost *blocks, struct cpl_domain_cost *out,
+                      struct cpl_error *err);
