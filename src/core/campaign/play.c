@@ -204,36 +204,25 @@ static int choose(struct campaign_run *r, int job,
 	return rc;
 }
 
-/* This puts its ranks on the hosts. */
-static int open_times(struct kind *kind, struct running_job *at,
-                      struct cpl_error *err)
-{
-	at->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks, err);
-	return at->times ? cpl_times_order(at->times, at->rank_host,
-	                                   kind->ranks_per_node, kind->nodes, err)
-	                 : -1;
-}
-
 /* This sets what it sends from there. */
 static int settle(struct campaign_run *r, struct kind *kind,
                   struct running_job *at)
 {
-	const struct cpl_times *known;
+	const struct cpl_times *known = NULL;
 
 	at->share = kind->share;
 	at->reference = reference_of(r, kind, at->job);
 	if (order_nodes(kind, at, &r->err))
 		return -1;
-	known = at->rank_host ? NULL : campaign_blocks(r->kinds, kind);
-	if (known)
-		at->times = cpl_times_again(known, &r->err);
-	if (known ? !at->times : open_times(kind, at, &r->err))
+	if (!at->rank_host)
+		known = kind->blocks;
+	at->times = known ? cpl_times_again(known, &r->err)
+	                  : campaign_times(kind, at->rank_host, &r->err);
+	if (!at->times ||
+	    cpl_times_put(at->times, r->running.scene.space, at->node, &r->err))
 		return -1;
-	if (cpl_times_put(at->times, r->running.scene.space, at->node, &r->err))
-		return -1;
-	return known || at->rank_host
-	               ? 0
-	               : campaign_keep_blocks(r->kinds, kind, at->times, &r->err);
+	cpl_times_stay(at->times);
+	return 0;
 }
 
 static int place_job(struct campaign_run *r, int job, struct running_job *at)
@@ -250,7 +239,7 @@ static int place_job(struct campaign_run *r, int job, struct running_job *at)
 	if (!kind)
 		return choose(r, job, &chooser, NULL, &traffic, at);
 	/* Stock's nodes do not depend on the traffic, and ranks stay in blocks. */
-	if (chooser.own && !chooser.wish.mapper && campaign_blocks(r->kinds, kind))
+	if (chooser.own && !chooser.wish.mapper && kind->blocks)
 		return choose(r, job, &chooser, kind, &traffic, at) ||
 		                       settle(r, kind, at)
 		               ? -1
