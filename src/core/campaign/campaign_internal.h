@@ -9,6 +9,10 @@
 #include "mapping/rank_groups.h"
 #include "scene/scene.h"
 
+/* With so many ranks, the traffic of one kind is made at a time, and of jobs that need
+ * it for no decision, since that takes gigabytes. */
+#define CAMPAIGN_LARGE 16384
+
 /* Jobs of one rule, size and share send the same. */
 struct kind {
 	int rule, nodes;

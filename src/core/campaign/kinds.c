@@ -238,16 +238,13 @@ static int make(struct kinds *kinds, struct kind *kind)
 	return kind->sends ? campaign_keep_blocks(kinds, kind, &kind->err) : 0;
 }
 
-/* With so many ranks, one kind is made at a time, since that takes gigabytes. */
-#define LARGE 16384
-
 static void make_one(void *arg, int64_t chunk, int thread)
 {
 	struct kinds *kinds = arg;
 	struct kind *kind = &kinds->kind[chunk];
 	const struct cpl_jobs_rule *rule =
 	        &kinds->campaign->jobs->rule[kind->rule];
-	bool large = (int64_t)kind->nodes * rule->ranks_per_node >= LARGE;
+	bool large = (int64_t)kind->nodes * rule->ranks_per_node >= CAMPAIGN_LARGE;
 
 	(void)thread;
 	if (large)

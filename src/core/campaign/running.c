@@ -182,7 +182,7 @@ static void judge(void *arg, int64_t i, int thread)
 }
 
 /* Threads have to be woken up, which so few links are not worth. */
-#define LINKS_FOR_THREADS 20000
+#define LINKS_FOR_THREADS 50000
 
 /* This judges the jobs on whose links something changed. */
 static void judge_stale(struct running_jobs *jobs, struct cpl_team *team)

@@ -80,15 +80,18 @@ struct times_phase {
 struct times_share {
 	double capacity, left,
 	        demand; /* demand: of the flows that still grow */
+	double level;   /* left / demand */
 	int growing;
 	int first; /* into flow_of, up to the next's */
 	int next;  /* that others still grow on, in a list, or -1 */
+	int alone; /* the only flow that grew at first, or -1 */
 };
 
 /* Of one flow meanwhile. */
 struct times_progress {
 	double left, rate;
 	bool growing;
+	int own; /* the link that fills first of those it alone grows on, or -1 */
 };
 
 struct cpl_times {

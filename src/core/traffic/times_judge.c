@@ -3,6 +3,7 @@
 #include "traffic/times_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Relative: flows that end so near each other end together. */
 #define TOGETHER 1e-12
@@ -39,29 +40,55 @@ static void list_flows(struct link_filling *f)
 			        (struct times_path){k, phase->way[i].part};
 }
 
-/* Begin with empty links, on which every flow that has bytes left may grow. */
+/* Begin with an empty link, on which every flow that has bytes left may grow. It
+ * returns the last of them. */
+static int empty_link(struct link_filling *f, int i)
+{
+	struct times_share *s = &f->share[i];
+	int last = -1;
+
+	s->left = s->capacity;
+	s->demand = 0;
+	s->growing = 0;
+	for (int j = s->first; j < f->share[i + 1].first; j++) {
+		int k = f->flow_of[j].at;
+
+		if (!f->flow[k].growing)
+			continue;
+		s->growing++;
+		s->demand += f->flow_of[j].part * f->phase->flow[k].pairs;
+		last = k;
+	}
+	s->level = s->left / s->demand;
+	return last;
+}
+
+/* Of the links on which a flow grows alone only the one that is full first is listed:
+ * when it is, the flow grows on none. */
 static void start(struct link_filling *f)
 {
 	int *next = &f->head;
 
-	for (int k = 0; k < f->n_flows; k++)
+	for (int k = 0; k < f->n_flows; k++) {
 		f->flow[k].growing = f->flow[k].left > 0;
+		f->flow[k].own = -1;
+	}
+	for (int i = 0; i < f->n_links; i++) {
+		struct times_share *s = &f->share[i];
+		int k = empty_link(f, i), *own;
+
+		s->alone = s->growing == 1 ? k : -1;
+		if (s->alone < 0)
+			continue;
+		own = &f->flow[k].own;
+		if (*own < 0 || s->level < f->share[*own].level)
+			*own = i;
+	}
 	for (int i = 0; i < f->n_links; i++) {
 		struct times_share *s = &f->share[i];
 
-		s->left = s->capacity;
-		s->demand = 0;
-		s->growing = 0;
-		for (int j = s->first; j < f->share[i + 1].first; j++) {
-			int k = f->flow_of[j].at;
-
-			if (!f->flow[k].growing)
-				continue;
-			s->growing++;
-			s->demand +=
-			        f->flow_of[j].part * f->phase->flow[k].pairs;
-		}
-		if (!s->growing)
+		if (!s->growing ||
+		    (s->alone >= 0 && f->flow[s->alone].own != i))
 			continue;
 		*next = i;
 		next = &s->next;
@@ -76,7 +103,6 @@ static int next_full(struct link_filling *f, double *level)
 
 	for (int *at = &f->head; *at >= 0;) {
 		struct times_share *s = &f->share[*at];
-		double here;
 
 		/* Where all was subtracted from a sum, rounding may leave
 		 * something. */
@@ -84,10 +110,9 @@ static int next_full(struct link_filling *f, double *level)
 			*at = s->next;
 			continue;
 		}
-		here = s->left / s->demand;
-		if (full < 0 || here < *level) {
+		if (full < 0 || s->level < *level) {
 			full = *at;
-			*level = here;
+			*level = s->level;
 		}
 		at = &s->next;
 	}
@@ -108,6 +133,7 @@ static void freeze(struct link_filling *f, int flow, double level)
 		s->demand -= part * own->pairs;
 		s->left -= part * f->flow[flow].rate;
 		s->left = s->left > 0 ? s->left : 0;
+		s->level = s->left / s->demand;
 	}
 }
 
@@ -363,9 +389,10 @@ int cpl_times_share(struct cpl_times *times, const int *users,
 	               sizeof(*times->shared), err))
 		return -1;
 	times->n_shared = 0;
-	for (int64_t i = 0; i < times->n_rates; i++)
-		if (users[times->rate[i].link] > 1)
-			times->shared[times->n_shared++] = (int)i;
+	for (int64_t i = 0; i < times->n_rates; i++) {
+		times->shared[times->n_shared] = (int)i;
+		times->n_shared += users[times->rate[i].link] > 1;
+	}
 	for (int k = 0; k < times->n_phases; k++) {
 		struct times_phase *phase = &times->phase[k];
 
@@ -373,6 +400,12 @@ int cpl_times_share(struct cpl_times *times, const int *users,
 		               phase->n_links, sizeof(*phase->shared), err))
 			return -1;
 		phase->n_shared = 0;
+		if (times->n_phases == 1) { /* its links are the rates' */
+			phase->n_shared = times->n_shared;
+			memcpy(phase->shared, times->shared,
+			       (size_t)times->n_shared * sizeof(int));
+			continue;
+		}
 		for (int64_t i = 0; i < phase->n_links; i++)
 			if (users[phase->link[i].link] > 1)
 				phase->shared[phase->n_shared++] = (int)i;
