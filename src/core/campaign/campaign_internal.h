@@ -59,7 +59,6 @@ int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
                    struct cpl_error *err);
 void campaign_kinds_free(struct kinds *kinds);
 
-
 /* This is in kind_traffic.c. It puts what the jobs of a kind send, in bytes, into
  * kind->comm, and makes its phases. It returns 0, or -1 with err. */
 int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,

@@ -8,7 +8,6 @@
 #include "mapping/quick.h"
 #include "placement/decide.h"
 
-
 int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
                           struct cpl_error *err)
 {
@@ -236,15 +235,13 @@ int campaign_keep_blocks(struct kinds *kinds, struct kind *kind,
 	rc = cpl_times_pack(times, kinds->campaign->net, most / 16, &packed, &bytes,
 	                    err);
 	cpl_times_close(times);
-	if (rc || !packed)
-		return rc;
 	pthread_mutex_lock(&kinds->lock);
-	if (kinds->blocks + bytes <= most) {
+	if (packed && kinds->blocks + bytes <= most) {
 		kinds->blocks += bytes;
 		kind->blocks = packed;
 		packed = NULL;
 	}
 	pthread_mutex_unlock(&kinds->lock);
 	cpl_times_close(packed);
-	return 0;
+	return rc;
 }

@@ -132,12 +132,6 @@ static void free_pairs(struct times_phase *p)
 	free(p->pair);
 	free(p->packed);
 	free(p->alike);
-	p->rows = NULL;
-	p->first = NULL;
-	p->pair = NULL;
-	p->max_pairs = 0;
-	p->packed = NULL;
-	p->alike = NULL;
 }
 
 void cpl_times_close(struct cpl_times *times)
@@ -170,7 +164,7 @@ void cpl_times_stay(struct cpl_times *times)
 {
 	for (int i = 0; !times->lent && i < times->n_phases; i++)
 		free_pairs(&times->phase[i]);
-	times->paired = false;
+	times->lent = true;
 }
 
 /* Which of those alike a pair is, of *n so far, most often the one before it; or -1:
@@ -226,19 +220,12 @@ static int pack_phase(const struct cpl_times *times, int i, struct times_phase *
 static struct cpl_times *times_like(const struct cpl_times *times,
                                     struct cpl_error *err)
 {
-	struct cpl_times *out = calloc(1, sizeof(*out));
+	struct cpl_times *out = times_new(0, times->n_phases, err);
 
-	if (out)
-		out->phase =
-		        calloc((size_t)times->n_phases + 1, sizeof(*out->phase));
-	if (!out || !out->phase) {
-		free(out);
-		cpl_fail_memory(err);
+	if (!out)
 		return NULL;
-	}
 	out->run = times->run;
 	out->ranks = times->ranks;
-	out->n_phases = times->n_phases;
 	out->exact = times->exact;
 	out->n_hosts = times->n_hosts;
 	out->n_ends = times->n_ends;

@@ -80,18 +80,15 @@ struct times_phase {
 struct times_share {
 	double capacity, left,
 	        demand; /* demand: of the flows that still grow */
-	double level;   /* left / demand */
 	int growing;
 	int first; /* into flow_of, up to the next's */
 	int next;  /* that others still grow on, in a list, or -1 */
-	int alone; /* the only flow that grew at first, or -1 */
 };
 
 /* Of one flow meanwhile. */
 struct times_progress {
 	double left, rate;
 	bool growing;
-	int own; /* the link that fills first of those it alone grows on, or -1 */
 };
 
 struct cpl_times {
@@ -99,8 +96,8 @@ struct cpl_times {
 	int ranks, n_phases;
 	struct times_phase *phase;
 	int n_hosts;
-	bool lent; /* first, packed and alike are another one's */
-	int *rank_host; /* [ranks]; NULL: with its pairs alone */
+	bool lent; /* first, packed and alike are another one's, or gone */
+	int *rank_host; /* [ranks], or none where pairs are packed */
 	/* Hosts that share a node where the job was placed last count as the
 	 * first of them: [n_hosts] of each that one. */
 	bool twins;

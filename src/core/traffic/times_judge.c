@@ -40,55 +40,29 @@ static void list_flows(struct link_filling *f)
 			        (struct times_path){k, phase->way[i].part};
 }
 
-/* Begin with an empty link, on which every flow that has bytes left may grow. It
- * returns the last of them. */
-static int empty_link(struct link_filling *f, int i)
-{
-	struct times_share *s = &f->share[i];
-	int last = -1;
-
-	s->left = s->capacity;
-	s->demand = 0;
-	s->growing = 0;
-	for (int j = s->first; j < f->share[i + 1].first; j++) {
-		int k = f->flow_of[j].at;
-
-		if (!f->flow[k].growing)
-			continue;
-		s->growing++;
-		s->demand += f->flow_of[j].part * f->phase->flow[k].pairs;
-		last = k;
-	}
-	s->level = s->left / s->demand;
-	return last;
-}
-
-/* Of the links on which a flow grows alone only the one that is full first is listed:
- * when it is, the flow grows on none. */
+/* Begin with empty links, on which every flow that has bytes left may grow. */
 static void start(struct link_filling *f)
 {
 	int *next = &f->head;
 
-	for (int k = 0; k < f->n_flows; k++) {
+	for (int k = 0; k < f->n_flows; k++)
 		f->flow[k].growing = f->flow[k].left > 0;
-		f->flow[k].own = -1;
-	}
-	for (int i = 0; i < f->n_links; i++) {
-		struct times_share *s = &f->share[i];
-		int k = empty_link(f, i), *own;
-
-		s->alone = s->growing == 1 ? k : -1;
-		if (s->alone < 0)
-			continue;
-		own = &f->flow[k].own;
-		if (*own < 0 || s->level < f->share[*own].level)
-			*own = i;
-	}
 	for (int i = 0; i < f->n_links; i++) {
 		struct times_share *s = &f->share[i];
 
-		if (!s->growing ||
-		    (s->alone >= 0 && f->flow[s->alone].own != i))
+		s->left = s->capacity;
+		s->demand = 0;
+		s->growing = 0;
+		for (int j = s->first; j < f->share[i + 1].first; j++) {
+			int k = f->flow_of[j].at;
+
+			if (!f->flow[k].growing)
+				continue;
+			s->growing++;
+			s->demand +=
+			        f->flow_of[j].part * f->phase->flow[k].pairs;
+		}
+		if (!s->growing)
 			continue;
 		*next = i;
 		next = &s->next;
@@ -103,6 +77,7 @@ static int next_full(struct link_filling *f, double *level)
 
 	for (int *at = &f->head; *at >= 0;) {
 		struct times_share *s = &f->share[*at];
+		double here;
 
 		/* Where all was subtracted from a sum, rounding may leave
 		 * something. */
@@ -110,9 +85,10 @@ static int next_full(struct link_filling *f, double *level)
 			*at = s->next;
 			continue;
 		}
-		if (full < 0 || s->level < *level) {
+		here = s->left / s->demand;
+		if (full < 0 || here < *level) {
 			full = *at;
-			*level = s->level;
+			*level = here;
 		}
 		at = &s->next;
 	}
@@ -133,7 +109,6 @@ static void freeze(struct link_filling *f, int flow, double level)
 		s->demand -= part * own->pairs;
 		s->left -= part * f->flow[flow].rate;
 		s->left = s->left > 0 ? s->left : 0;
-		s->level = s->left / s->demand;
 	}
 }
 
@@ -389,10 +364,9 @@ int cpl_times_share(struct cpl_times *times, const int *users,
 	               sizeof(*times->shared), err))
 		return -1;
 	times->n_shared = 0;
-	for (int64_t i = 0; i < times->n_rates; i++) {
-		times->shared[times->n_shared] = (int)i;
-		times->n_shared += users[times->rate[i].link] > 1;
-	}
+	for (int64_t i = 0; i < times->n_rates; i++)
+		if (users[times->rate[i].link] > 1)
+			times->shared[times->n_shared++] = (int)i;
 	for (int k = 0; k < times->n_phases; k++) {
 		struct times_phase *phase = &times->phase[k];
 

@@ -405,25 +405,6 @@ static int sum_phases(struct cpl_times *times, struct cpl_times_space *space,
 	return rc;
 }
 
-/* The same of one phase, in its order. */
-static int list_links(struct cpl_times *times, struct cpl_error *err)
-{
-	struct times_phase *phase = &times->phase[0];
-
-	times->n_rates = phase->n_links;
-	if (times_room(&times->rate, &times->max_rates, times->n_rates,
-	               sizeof(*times->rate), err))
-		return -1;
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		struct times_link *l = &phase->link[i];
-
-		l->rate = (int)i;
-		times->rate[i] = (struct cpl_times_rate){
-		        l->link, phase->weight * l->bytes};
-	}
-	return 0;
-}
-
 /* Hosts that are on one node, as lists of a host for each rank have them: ranks
  * share its ports, and what they send each other stays there. */
 static int find_twins(struct cpl_times *times, struct cpl_times_space *space,
@@ -475,8 +456,7 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 		if (place_phase(&p))
 			return -1;
 	}
-	if (times->n_phases == 1 ? list_links(times, err)
-	                         : sum_phases(times, space, err))
+	if (sum_phases(times, space, err))
 		return -1;
 	for (int64_t i = 0; !(times->run.seconds > 0) && i < times->n_rates; i++) {
 		double seconds =
