@@ -918,38 +918,6 @@ static void test_packed(void **state)
 	cpl_comm_free(phase[1].comm);
 }
 
-/* Pairs of hosts of which each has other bytes: of 80, more than are told apart. */
-static void test_unlike(void **state)
-{
-	static struct cpl_comm_entry entry[80 * 79];
-	struct cpl_network *net = parse_network(CHAIN);
-	struct cpl_phase phase = {.weight = 1};
-	struct cpl_times *times, *packed;
-	uint64_t bytes;
-
-	(void)state;
-	for (int ranks = 64; ranks <= 80; ranks += 16) {
-		int n = 0;
-
-		for (int i = 0; i < ranks; i++)
-			for (int k = 0; k < ranks; k++, n += i != k)
-				if (i != k)
-					entry[n] = (struct cpl_comm_entry){
-					        i, k, 1 + n, 1};
-		phase.comm = cpl_comm_build(ranks, entry, n, NULL);
-		times = cpl_times_open(&phase, 1, ranks, NULL);
-		assert_int_equal(cpl_times_order(times, NULL, 1, ranks, NULL), 0);
-		assert_int_equal(cpl_times_pack(times, net, UINT64_MAX, &packed,
-		                                &bytes, NULL),
-		                 0);
-		assert_true((packed != NULL) == (ranks == 64));
-		cpl_times_close(packed);
-		cpl_times_close(times);
-		cpl_comm_free(phase.comm);
-	}
-	cpl_network_free(net);
-}
-
 /* Every allocation fails once: it is said, or makes no difference. */
 static void test_no_memory(void **state)
 {
@@ -1007,7 +975,6 @@ int main(void)
 	        cmocka_unit_test(test_limits_of_a_phase),
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_packed),
-	        cmocka_unit_test(test_unlike),
 	        cmocka_unit_test(test_wrong_hosts),
 	        cmocka_unit_test(test_no_memory),
 	};
