@@ -6,9 +6,8 @@
 #include "base/parallel.h"
 #include "campaign/play.h"
 
-/* Several policies are played from the last on: those that cost most to play are
- * mostly named behind what they are compared with, and should not begin alone when the
- * others are done. */
+/* Several policies are played from the last on: what costs most is mostly named behind
+ * what it is compared with, and should not begin when the others are done. */
 struct plays {
 	struct campaign_run *run;
 	int last;

@@ -181,8 +181,7 @@ static void judge(void *arg, int64_t i, int thread)
 	job->seconds = result.seconds;
 }
 
-/* Threads have to be woken up, which so few links are not worth. */
-#define LINKS_FOR_THREADS 50000
+#define LINKS_FOR_THREADS 50000 /* fewer are not worth waking threads up */
 
 /* This judges the jobs on whose links something changed. */
 static void judge_stale(struct running_jobs *jobs, struct cpl_team *team)

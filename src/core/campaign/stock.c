@@ -164,8 +164,7 @@ struct leaf_choice {
 	const struct cpl_stock_tree *tree;
 	int **count; /* [n_levels][units] */
 	int *dist;   /* [n_leaves] sum of hops to those taken */
-	int *open;   /* [n_open] leaves that have free nodes, increasing: few of a busy
-	              * machine's */
+	int *open;   /* [n_open] leaves with free nodes, increasing */
 	int n_open;
 };
 

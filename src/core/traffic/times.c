@@ -211,7 +211,7 @@ static int pack_phase(const struct cpl_times *times, int i, struct times_phase *
 		to->packed[k] = (uint32_t)at << TIMES_HOST_BITS |
 		                (uint32_t)from->pair[k].to;
 	}
-	less = realloc(to->alike, ((size_t)n_alike + 1) * sizeof(*to->alike));
+	less = realloc(to->alike, (size_t)(n_alike + 1) * sizeof(*less));
 	to->alike = less ? less : to->alike;
 	return 0;
 }
