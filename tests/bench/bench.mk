@@ -165,8 +165,9 @@ CLEANFILES += tests/bench/bench_communication
 # COMMPLACE=./commplace $(srcdir)/tests/bench/bench-campaign
 EXTRA_DIST += tests/bench/bench-campaign
 # make tests/bench/fake_nodes tests/bench/slurm_calls, then as root
-# tests/bench/bench-slurmctld or tests/bench/live-campaign LOGS
-EXTRA_DIST += tests/bench/bench-slurmctld tests/bench/live-campaign tests/bench/fake_cluster.bash
+# tests/bench/bench-slurmctld, tests/bench/live-campaign LOGS or tests/bench/live-starts
+EXTRA_DIST += tests/bench/bench-slurmctld tests/bench/live-campaign tests/bench/live-starts \
+	tests/bench/fake_cluster.bash
 if HAVE_SLURM
 EXTRA_PROGRAMS += tests/bench/fake_nodes tests/bench/slurm_calls
 tests_bench_fake_nodes_SOURCES = tests/bench/fake_nodes.c

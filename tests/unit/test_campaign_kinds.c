@@ -266,7 +266,7 @@ static const struct cpl_wish quick_is_meant = {.mapper = &cpl_mapper_quick};
 struct kept {
 	struct played p;
 	struct kinds kinds;
-	uint64_t bytes[3], all; /* of the kinds' matrices */
+	uint64_t bytes[3], all; /* of the kinds' matrices; with what hosts send */
 };
 
 static void open_kept(struct kept *k, const char *policy,
@@ -285,7 +285,8 @@ static void open_kept(struct kept *k, const char *policy,
 	if (campaign_kinds(&k->p.c, 0, &k->kinds, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(k->kinds.n, 3);
-	k->all = 0;
+	assert_true(k->kinds.blocks > 0);
+	k->all = k->kinds.blocks;
 	for (int i = 0; i < 3; i++) {
 		struct kind *kind = &k->kinds.kind[i];
 		struct chooser plain = {.own = chooser->own};
@@ -359,7 +360,7 @@ static void test_oldest_goes_first(void **state)
 	take_and_give(&k, &chooser, "-1", "12");
 	/* More than one goes where it has to be. */
 	take_and_give(&k, &chooser, "01", "012");
-	k.p.c.kept = k.bytes[0];
+	k.p.c.kept = k.kinds.blocks + k.bytes[0];
 	take_and_give(&k, &chooser, "-1", "0");
 	k.p.c.kept = 1;
 	take_and_give(&k, &chooser, "-0", "");
@@ -417,7 +418,7 @@ static void test_graphs_are_kept_too(void **state)
 		assert_null(traffic.grown);
 		assert_null(traffic.block);
 		campaign_traffic_give(&k.kinds, kind);
-		more = k.bytes[0];
+		more = k.kinds.blocks + k.bytes[0];
 		if (row[i].graph)
 			more += cpl_comm_bytes(kind->graph);
 		if (row[i].groups)

@@ -847,6 +847,77 @@ static double judge_all(const struct cpl_network *net, const char *name,
 	return got.seconds;
 }
 
+/* Where `times` is put, what it takes, with what it is to others. */
+static double put_judged(struct cpl_times *times, struct cpl_times_space *space,
+                         const int *node)
+{
+	struct cpl_times_result got;
+	const struct cpl_times_rate *rate;
+	double sum = 0;
+	int64_t n;
+
+	assert_int_equal(cpl_times_put(times, space, node, NULL), 0);
+	cpl_times_judge(times, NULL, false, &got);
+	rate = cpl_times_rates(times, &n);
+	for (int64_t i = 0; i < n; i++)
+		sum += rate[i].rate * (double)(1 + rate[i].link);
+	return got.seconds + sum;
+}
+
+/* Packed, what hosts send each other gives the same to the bit, for several jobs and
+ * places, when the first one is gone. */
+static void test_packed(void **state)
+{
+	static const struct message few[] = {{0, 40, 2}, {7, 30, 3}};
+	struct cpl_phase phase[2] = {{.weight = 1, .comm = random_comm(false)},
+	                             {.weight = 2, .comm = comm_of(RANKS, few, 2)}};
+	struct cpl_network *net = parse_network(machines[0]);
+	struct cpl_times_space *space =
+	        cpl_times_space_new(net, cpl_routing_find(net, NULL, NULL), NULL);
+	struct cpl_times *times = cpl_times_open(phase, 2, RANKS, NULL);
+	struct cpl_times *packed, *lent[2];
+	int place[2][32];
+	double want[2];
+	uint64_t bytes, again;
+
+	(void)state;
+	for (int i = 0; i < 32; i++) {
+		place[0][i] = i;
+		place[1][i] = 31 - i;
+	}
+	assert_int_equal(cpl_times_order(times, NULL, 2, 21, NULL), 0);
+	for (int k = 0; k < 2; k++)
+		want[k] = put_judged(times, space, place[k]);
+	assert_true(want[0] != want[1]);
+	assert_int_equal(cpl_times_pack(times, net, UINT64_MAX, &packed, &bytes,
+	                                NULL),
+	                 0);
+	assert_non_null(packed);
+	cpl_times_close(times);
+	for (int k = 0; k < 2; k++) {
+		lent[k] = cpl_times_again(packed, NULL);
+		assert_non_null(lent[k]);
+		assert_true(put_judged(lent[k], space, place[k]) == want[k]);
+	}
+	cpl_times_stay(lent[0]);
+	cpl_times_close(lent[0]);
+	assert_true(put_judged(lent[1], space, place[0]) == want[0]);
+	cpl_times_close(lent[1]);
+	cpl_times_close(packed);
+	/* No more than there is room for. */
+	times = cpl_times_open(phase, 2, RANKS, NULL);
+	assert_int_equal(cpl_times_order(times, NULL, 2, 21, NULL), 0);
+	assert_int_equal(cpl_times_pack(times, net, bytes - 1, &packed, &again, NULL),
+	                 0);
+	assert_null(packed);
+	assert_true(again == bytes);
+	cpl_times_close(times);
+	cpl_times_space_free(space);
+	cpl_network_free(net);
+	cpl_comm_free(phase[0].comm);
+	cpl_comm_free(phase[1].comm);
+}
+
 /* Every allocation fails once: it is said, or makes no difference. */
 static void test_no_memory(void **state)
 {
@@ -903,6 +974,7 @@ int main(void)
 	        cmocka_unit_test(test_near),
 	        cmocka_unit_test(test_limits_of_a_phase),
 	        cmocka_unit_test(test_patterns),
+	        cmocka_unit_test(test_packed),
 	        cmocka_unit_test(test_wrong_hosts),
 	        cmocka_unit_test(test_no_memory),
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Seconds of collective operations, round by round, and of jobs whose packets adapt to
- * what the others send. */
+ * what the others send; pairs of hosts that cannot be packed. */
 #include "unit.h"
 
 #include "network_text.h"
@@ -195,11 +195,44 @@ static void test_beside_others(void **state)
 	cpl_network_free(net);
 }
 
+/* Pairs of hosts of which each has other bytes: of 80, more than are told apart. */
+static void test_unlike(void **state)
+{
+	static struct cpl_comm_entry entry[80 * 79];
+	struct cpl_network *net = parse_network(torus);
+	struct cpl_phase phase = {.weight = 1};
+	struct cpl_times *times, *packed;
+	uint64_t bytes;
+
+	(void)state;
+	for (int ranks = 64; ranks <= 80; ranks += 16) {
+		int n = 0;
+
+		for (int i = 0; i < ranks; i++)
+			for (int k = 0; k < ranks; k++, n += i != k)
+				if (i != k)
+					entry[n] = (struct cpl_comm_entry){
+					        i, k, 1 + n, 1};
+		phase.comm = cpl_comm_build(ranks, entry, n, NULL);
+		times = cpl_times_open(&phase, 1, ranks, NULL);
+		assert_int_equal(cpl_times_order(times, NULL, 1, ranks, NULL), 0);
+		assert_int_equal(cpl_times_pack(times, net, UINT64_MAX, &packed,
+		                                &bytes, NULL),
+		                 0);
+		assert_true((packed != NULL) == (ranks == 64));
+		cpl_times_close(packed);
+		cpl_times_close(times);
+		cpl_comm_free(phase.comm);
+	}
+	cpl_network_free(net);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_rounds),
 	        cmocka_unit_test(test_beside_others),
+	        cmocka_unit_test(test_unlike),
 	};
 
 	return cmocka_run_group_tests_name("times_rounds", tests, NULL, NULL);

@@ -6,16 +6,17 @@
 #include "base/parallel.h"
 #include "campaign/play.h"
 
-/* This is one of several policies. */
+/* Several policies are played from the last on: what costs most is mostly named behind
+ * what it is compared with, and should not begin when the others are done. */
 struct plays {
 	struct campaign_run *run;
-	int first;
+	int last;
 };
 
 static void play_one(void *arg, int64_t chunk, int thread)
 {
 	struct plays *plays = arg;
-	struct campaign_run *r = &plays->run[plays->first + chunk];
+	struct campaign_run *r = &plays->run[plays->last - chunk];
 
 	(void)thread;
 	atomic_fetch_add(&r->progress->playing, 1);
@@ -53,7 +54,7 @@ static int play_first(struct plays *plays, int n, double **reference,
 		plays->run[i].reference = *reference;
 	for (int i = 0; i < c->log->n_jobs; i++)
 		first->job[i].slowdown = 1;
-	plays->first = 1;
+	plays->last = n - 1;
 	return 0;
 }
 
@@ -105,14 +106,15 @@ static int find_large(const struct cpl_campaign *c, struct bounds *bounds,
 static int play_all(const struct cpl_campaign *c, struct campaign_run *run,
                     int n, struct cpl_error *err)
 {
-	struct plays plays = {.run = run};
+	bool first = c->reference == CPL_CAMPAIGN_FIRST;
+	struct plays plays = {.run = run, .last = first ? 0 : n - 1};
 	double *reference = NULL;
 	int rc = 0;
 
-	if (c->reference == CPL_CAMPAIGN_FIRST)
+	if (first)
 		rc = play_first(&plays, n, &reference, err);
 	if (!rc && !run[0].err.text[0])
-		cpl_parallel(c->threads, n - plays.first, play_one, &plays);
+		cpl_parallel(c->threads, n - first, play_one, &plays);
 	for (int i = 0; i < n && !rc; i++)
 		if (run[i].err.text[0])
 			rc = cpl_fail(err, "policy %s: %s", run[i].out->policy,

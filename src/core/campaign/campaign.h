@@ -123,12 +123,18 @@ struct cpl_campaign_job {
 /* This is a time between two events. */
 struct cpl_campaign_span {
 	double seconds;
-	double busiest;    /* utilisation of the busiest link */
-	double used;       /* nodes that run jobs, of all */
-	/* This is the part of the free nodes that are on leaf switches where other
+	double busiest; /* utilisation of the busiest link */
+};
+
+/* These are sums over spans, each weighted by its seconds. */
+struct cpl_campaign_sums {
+	double passed; /* 1 */
+	/* This is of the part of the free nodes that are on leaf switches where other
 	 * jobs have nodes; 0 if none is free. */
 	double fragmented;
-	bool waits; /* some job does */
+	/* While jobs wait, until the last submission: 1, and the part of the nodes
+	 * that run jobs. */
+	double waited, used;
 };
 
 struct cpl_campaign_result {
@@ -136,6 +142,7 @@ struct cpl_campaign_result {
 	struct cpl_campaign_job *job; /* [log->n_jobs] */
 	struct cpl_campaign_span *span;
 	int n_spans;
+	struct cpl_campaign_sums sums;
 	/* These depend on the map, and are the same for all policies. */
 	int too_large;   /* jobs that the empty machine has no nodes for */
 	bool bounded;    /* some jobs ask for something of their nodes */

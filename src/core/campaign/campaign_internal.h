@@ -9,6 +9,10 @@
 #include "mapping/rank_groups.h"
 #include "scene/scene.h"
 
+/* With so many ranks, the traffic of one kind is made at a time, and of jobs that need
+ * it for no decision, since that takes gigabytes. */
+#define CAMPAIGN_LARGE 16384
+
 /* Jobs of one rule, size and share send the same. */
 struct kind {
 	int rule, nodes;
@@ -28,8 +32,7 @@ struct kind {
 	struct cpl_rank_groups grown, block;
 	bool has_grown;
 	uint64_t kept; /* bytes of all that */
-	/* Ranks in blocks, with what their hosts send each other; NULL: not made yet,
-	 * or too large. */
+	/* What its hosts send each other with ranks in blocks, packed; NULL: too large. */
 	struct cpl_times *blocks;
 	int users;
 	int64_t last; /* when it was taken last, counted in takes */
@@ -42,6 +45,7 @@ struct kinds {
 	int *of; /* [log->n_jobs], -1: sends nothing */
 	int other_ranks;
 	int domain; /* nodes that a segment may have; 0: none is asked for */
+	pthread_mutex_t large; /* one such kind is made at a time */
 	pthread_mutex_t lock; /* of what follows, and of what kinds keep */
 	int64_t takes;
 	uint64_t kept; /* bytes of all kinds */
@@ -54,7 +58,6 @@ struct kinds {
 int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
                    struct cpl_error *err);
 void campaign_kinds_free(struct kinds *kinds);
-
 
 /* This is in kind_traffic.c. It puts what the jobs of a kind send, in bytes, into
  * kind->comm, and makes its phases. It returns 0, or -1 with err. */
@@ -107,13 +110,15 @@ int campaign_traffic_take(struct kinds *kinds, struct kind *kind,
                           struct kind_traffic *out, struct cpl_error *err);
 void campaign_traffic_give(struct kinds *kinds, struct kind *kind);
 
-/* This returns a kind's job with its ranks in blocks, for cpl_times_again, or NULL where
- * none is kept; the second keeps what that needs of one that was placed, if there is
- * room. They may be called from any thread. It returns 0, or -1 with err when memory is
- * out. */
-const struct cpl_times *campaign_blocks(struct kinds *kinds, const struct kind *kind);
+/* This returns a job of a kind whose comm is there, its ranks in blocks where rank_host
+ * is NULL, or NULL with err. */
+struct cpl_times *campaign_times(const struct kind *kind, const int *rank_host,
+                                 struct cpl_error *err);
+/* This divides the comm that was made by the kind's seconds, and makes the kind's
+ * blocks, if there is room. It may be called from any thread. It returns 0, or -1 with
+ * err when memory is out. */
 int campaign_keep_blocks(struct kinds *kinds, struct kind *kind,
-                         const struct cpl_times *times, struct cpl_error *err);
+                         struct cpl_error *err);
 
 /* This sets what the campaign wishes with the policy of that name; *out must not
  * move. It returns 0, or -1 with err. */

@@ -8,7 +8,6 @@
 #include "mapping/quick.h"
 #include "placement/decide.h"
 
-
 int campaign_traffic_make(const struct cpl_campaign *c, struct kind *kind,
                           struct cpl_error *err)
 {
@@ -142,7 +141,7 @@ static void make_room(struct kinds *kinds)
 {
 	uint64_t most = most_kept(kinds);
 
-	while (kinds->kept > most) {
+	while (kinds->kept + kinds->blocks > most) {
 		struct kind *oldest = NULL;
 
 		for (int i = 0; i < kinds->n; i++) {
@@ -204,29 +203,45 @@ void campaign_traffic_give(struct kinds *kinds, struct kind *kind)
 	pthread_mutex_unlock(&kinds->lock);
 }
 
-const struct cpl_times *campaign_blocks(struct kinds *kinds, const struct kind *kind)
+struct cpl_times *campaign_times(const struct kind *kind, const int *rank_host,
+                                 struct cpl_error *err)
 {
-	const struct cpl_times *blocks;
+	struct cpl_times *times =
+	        cpl_times_open(kind->phase, kind->n_phases, kind->ranks, err);
 
-	pthread_mutex_lock(&kinds->lock);
-	blocks = kind->blocks;
-	pthread_mutex_unlock(&kinds->lock);
-	return blocks;
+	if (!times || !cpl_times_order(times, rank_host, kind->ranks_per_node,
+	                               kind->nodes, err))
+		return times;
+	cpl_times_close(times);
+	return NULL;
 }
 
 int campaign_keep_blocks(struct kinds *kinds, struct kind *kind,
-                         const struct cpl_times *times, struct cpl_error *err)
+                         struct cpl_error *err)
 {
-	uint64_t bytes = cpl_times_pair_bytes(times), most = most_kept(kinds) / 2;
-	int rc = 0;
+	uint64_t most = most_kept(kinds) / 2, bytes;
+	struct cpl_times *times, *packed;
+	bool full;
+	int rc;
 
+	divide(kind, kind->seconds);
 	pthread_mutex_lock(&kinds->lock);
+	full = kinds->blocks >= most;
+	pthread_mutex_unlock(&kinds->lock);
+	times = full ? NULL : campaign_times(kind, NULL, err);
+	if (!times)
+		return full ? 0 : -1;
 	/* One in 16 of the room at most, so that a few large ones do not take it. */
-	if (!kind->blocks && bytes <= most / 16 && kinds->blocks + bytes <= most) {
+	rc = cpl_times_pack(times, kinds->campaign->net, most / 16, &packed, &bytes,
+	                    err);
+	cpl_times_close(times);
+	pthread_mutex_lock(&kinds->lock);
+	if (packed && kinds->blocks + bytes <= most) {
 		kinds->blocks += bytes;
-		kind->blocks = cpl_times_again(times, err);
-		rc = kind->blocks ? 0 : -1;
+		kind->blocks = packed;
+		packed = NULL;
 	}
 	pthread_mutex_unlock(&kinds->lock);
+	cpl_times_close(packed);
 	return rc;
 }

@@ -207,8 +207,9 @@ out:
 /* A pattern's round takes so long that its communication, alone, is the stated
  * share. A signature with times is as loud as it says, and so is one without:
  * times.h. */
-static int make(const struct cpl_campaign *c, int domain, struct kind *kind)
+static int make(struct kinds *kinds, struct kind *kind)
 {
+	const struct cpl_campaign *c = kinds->campaign;
 	const struct cpl_jobs_rule *rule = &c->jobs->rule[kind->rule];
 	const struct cpl_signature *sig = c->signature[kind->rule];
 
@@ -220,9 +221,10 @@ static int make(const struct cpl_campaign *c, int domain, struct kind *kind)
 	if (campaign_traffic_make(c, kind, &kind->err) || find_alone(c, kind))
 		return -1;
 	kind->sends = kind->alone > 0; /* or all is in the nodes */
-	if (domain && kind->sends)
+	if (kinds->domain && kind->sends)
 		kind->segment = cpl_segment_implied(
-		        kind->comm, kind->ranks_per_node, domain, &kind->err);
+		        kind->comm, kind->ranks_per_node, kinds->domain,
+		        &kind->err);
 	if (kind->segment < 0)
 		return -1;
 	kind->seconds = sig ? cpl_run_times(sig->phase, sig->n_phases).seconds
@@ -233,11 +235,8 @@ static int make(const struct cpl_campaign *c, int domain, struct kind *kind)
 	kind->own.weight = kind->seconds;
 	kind->own.time = 1;
 	kind->own.compute_time = 1 - kind->share;
-	return 0;
+	return kind->sends ? campaign_keep_blocks(kinds, kind, &kind->err) : 0;
 }
-
-/* With so many ranks, one kind is made at a time, since that takes gigabytes. */
-#define LARGE 16384
 
 static void make_one(void *arg, int64_t chunk, int thread)
 {
@@ -245,15 +244,15 @@ static void make_one(void *arg, int64_t chunk, int thread)
 	struct kind *kind = &kinds->kind[chunk];
 	const struct cpl_jobs_rule *rule =
 	        &kinds->campaign->jobs->rule[kind->rule];
-	bool large = (int64_t)kind->nodes * rule->ranks_per_node >= LARGE;
+	bool large = (int64_t)kind->nodes * rule->ranks_per_node >= CAMPAIGN_LARGE;
 
 	(void)thread;
 	if (large)
-		pthread_mutex_lock(&kinds->lock);
-	make(kinds->campaign, kinds->domain, kind);
+		pthread_mutex_lock(&kinds->large);
+	make(kinds, kind);
 	campaign_traffic_drop(kind);
 	if (large)
-		pthread_mutex_unlock(&kinds->lock);
+		pthread_mutex_unlock(&kinds->large);
 }
 
 /* Jobs that want more than the machine has are of no kind. */
@@ -278,6 +277,7 @@ int campaign_kinds(const struct cpl_campaign *c, int domain, struct kinds *out,
 
 	*out = (struct kinds){.campaign = c,
 	                      .domain = domain,
+	                      .large = PTHREAD_MUTEX_INITIALIZER,
 	                      .lock = PTHREAD_MUTEX_INITIALIZER};
 	out->of = malloc(room * sizeof(*out->of));
 	out->kind = calloc(room, sizeof(*out->kind));

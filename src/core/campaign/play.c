@@ -51,15 +51,20 @@ static void judge_all(struct campaign_run *r)
 /* Time goes on to `then`, and everything stays as it is. */
 static int pass(struct campaign_run *r, double then)
 {
+	const struct cpl_log *log = r->c->log;
 	struct cpl_campaign_span span = {.seconds = then - r->now};
 	struct cpl_campaign_result *out = r->out;
+	struct cpl_campaign_sums *sums = &out->sums;
 
 	if (!(span.seconds > 0))
 		return 0;
 	span.busiest = running_busiest(&r->running);
-	span.used = (double)r->nodes.n_used / r->nodes.n;
-	span.waits = r->easy.n_waits > 0;
-	span.fragmented = nodes_fragmented(&r->nodes);
+	if (r->easy.n_waits && sums->passed < log->job[log->n_jobs - 1].submit) {
+		sums->waited += span.seconds;
+		sums->used += (double)r->nodes.n_used / r->nodes.n * span.seconds;
+	}
+	sums->fragmented += nodes_fragmented(&r->nodes) * span.seconds;
+	sums->passed += span.seconds;
 	if (cpl_array_grow(&out->span, out->n_spans, sizeof(span), &r->err))
 		return -1;
 	out->span[out->n_spans++] = span;
@@ -204,36 +209,25 @@ static int choose(struct campaign_run *r, int job,
 	return rc;
 }
 
-/* This puts its ranks on the hosts. */
-static int open_times(struct kind *kind, struct running_job *at,
-                      struct cpl_error *err)
-{
-	at->times = cpl_times_open(kind->phase, kind->n_phases, kind->ranks, err);
-	return at->times ? cpl_times_order(at->times, at->rank_host,
-	                                   kind->ranks_per_node, kind->nodes, err)
-	                 : -1;
-}
-
 /* This sets what it sends from there. */
 static int settle(struct campaign_run *r, struct kind *kind,
                   struct running_job *at)
 {
-	const struct cpl_times *known;
+	const struct cpl_times *known = NULL;
 
 	at->share = kind->share;
 	at->reference = reference_of(r, kind, at->job);
 	if (order_nodes(kind, at, &r->err))
 		return -1;
-	known = at->rank_host ? NULL : campaign_blocks(r->kinds, kind);
-	if (known)
-		at->times = cpl_times_again(known, &r->err);
-	if (known ? !at->times : open_times(kind, at, &r->err))
+	if (!at->rank_host)
+		known = kind->blocks;
+	at->times = known ? cpl_times_again(known, &r->err)
+	                  : campaign_times(kind, at->rank_host, &r->err);
+	if (!at->times ||
+	    cpl_times_put(at->times, r->running.scene.space, at->node, &r->err))
 		return -1;
-	if (cpl_times_put(at->times, r->running.scene.space, at->node, &r->err))
-		return -1;
-	return known || at->rank_host
-	               ? 0
-	               : campaign_keep_blocks(r->kinds, kind, at->times, &r->err);
+	cpl_times_stay(at->times);
+	return 0;
 }
 
 static int place_job(struct campaign_run *r, int job, struct running_job *at)
@@ -241,6 +235,7 @@ static int place_job(struct campaign_run *r, int job, struct running_job *at)
 	struct kind *kind = kind_of(r, job);
 	struct chooser chooser = campaign_rule(r->c, &r->chooser, job);
 	struct kind_traffic traffic = {0};
+	bool stock;
 	int rc;
 
 	at->node = malloc((size_t)r->c->log->job[job].nodes *
@@ -250,17 +245,24 @@ static int place_job(struct campaign_run *r, int job, struct running_job *at)
 	if (!kind)
 		return choose(r, job, &chooser, NULL, &traffic, at);
 	/* Stock's nodes do not depend on the traffic, and ranks stay in blocks. */
-	if (chooser.own && !chooser.wish.mapper && campaign_blocks(r->kinds, kind))
+	stock = chooser.own && !chooser.wish.mapper;
+	if (stock && kind->blocks)
 		return choose(r, job, &chooser, kind, &traffic, at) ||
 		                       settle(r, kind, at)
 		               ? -1
 		               : 0;
-	if (campaign_traffic_take(r->kinds, kind, &chooser, &traffic, &r->err))
-		return -1;
-	rc = choose(r, job, &chooser, kind, &traffic, at) || settle(r, kind, at)
-	             ? -1
-	             : 0;
-	campaign_traffic_give(r->kinds, kind);
+	if (stock && kind->ranks >= CAMPAIGN_LARGE)
+		pthread_mutex_lock(&r->kinds->large);
+	rc = campaign_traffic_take(r->kinds, kind, &chooser, &traffic, &r->err);
+	if (!rc) {
+		rc = choose(r, job, &chooser, kind, &traffic, at) ||
+		                     settle(r, kind, at)
+		             ? -1
+		             : 0;
+		campaign_traffic_give(r->kinds, kind);
+	}
+	if (stock && kind->ranks >= CAMPAIGN_LARGE)
+		pthread_mutex_unlock(&r->kinds->large);
 	return rc;
 }
 

@@ -167,20 +167,37 @@ double running_stretch(const struct running_job *job)
 	return 1 - job->share + job->share * job->seconds / job->reference;
 }
 
-/* This judges a job's communication among what the others send. */
+/* This judges the communication of a job that moved among what the others send. */
 static void judge(void *arg, int64_t i, int thread)
 {
 	const struct running_jobs *jobs = arg;
-	struct running_job *job = &jobs->job[i];
+	struct running_job *job = &jobs->job[jobs->moved[i]];
 	struct cpl_times_result result;
 
 	(void)thread;
-	if (!job->times || !job->load->stale)
-		return;
 	job->load->stale = false;
 	cpl_times_judge_stretched(job->times, &jobs->sent, job->stretch,
 	                          &result);
 	job->seconds = result.seconds;
+}
+
+#define LINKS_FOR_THREADS 50000 /* fewer are not worth waking threads up */
+
+/* This judges the jobs on whose links something changed. */
+static void judge_stale(struct running_jobs *jobs, struct cpl_team *team)
+{
+	int64_t links = 0;
+	int n = 0;
+
+	for (int i = 0; i < jobs->n; i++) {
+		const struct running_job *job = &jobs->job[i];
+
+		if (!job->times || !job->load->stale)
+			continue;
+		jobs->moved[n++] = i;
+		links += job->load->n_links;
+	}
+	cpl_team_run(links < LINKS_FOR_THREADS ? NULL : team, n, judge, jobs);
 }
 
 /* It goes half way, so that jobs that share a link do not take turns. It returns
@@ -223,7 +240,7 @@ void running_judge(struct running_jobs *jobs, struct cpl_team *team)
 
 	for (int k = 0; k < MAX_ROUNDS && change > CLOSE; k++) {
 		change = 0;
-		cpl_team_run(team, jobs->n, judge, jobs);
+		judge_stale(jobs, team);
 		for (int i = 0; i < jobs->n; i++)
 			change = fmax(change, soften(&jobs->job[i]));
 		send_stretched(jobs);

@@ -164,8 +164,19 @@ struct leaf_choice {
 	const struct cpl_stock_tree *tree;
 	int **count; /* [n_levels][units] */
 	int *dist;   /* [n_leaves] sum of hops to those taken */
-	int total;
+	int *open;   /* [n_open] leaves with free nodes, increasing */
+	int n_open;
 };
+
+static int count_free(const struct cpl_stock_request *req, int leaf)
+{
+	const struct cpl_stock_tree *tree = req->tree;
+	int n = 0;
+
+	for (int i = tree->first[leaf]; i < tree->first[leaf + 1]; i++)
+		n += req->free[tree->node[i]] != 0;
+	return n;
+}
 
 static int choice_init(struct leaf_choice *c,
                        const struct cpl_stock_request *req,
@@ -176,19 +187,21 @@ static int choice_init(struct leaf_choice *c,
 	*c = (struct leaf_choice){.tree = tree};
 	c->count = calloc((size_t)tree->n_levels, sizeof(*c->count));
 	c->dist = calloc((size_t)tree->n_leaves, sizeof(int));
-	if (!c->count || !c->dist)
+	c->open = malloc(((size_t)tree->n_leaves + 1) * sizeof(int));
+	if (!c->count || !c->dist || !c->open)
 		return cpl_fail_memory(err);
 	for (int l = 0; l < tree->n_levels; l++) {
 		c->count[l] = calloc((size_t)tree->n_units[l], sizeof(int));
 		if (!c->count[l])
 			return cpl_fail_memory(err);
 	}
-	for (int i = 0; i < tree->net->n_nodes; i++) {
-		if (!req->free[i] || tree->leaf_of[i] < 0)
-			continue;
-		c->total++;
-		for (int l = 0; l < tree->n_levels; l++)
-			c->count[l][tree->unit_of[l][tree->leaf_of[i]]]++;
+	for (int u = 0; u < tree->n_leaves; u++) {
+		int n = count_free(req, u);
+
+		if (n)
+			c->open[c->n_open++] = u;
+		for (int l = 0; n && l < tree->n_levels; l++)
+			c->count[l][tree->unit_of[l][u]] += n;
 	}
 	return 0;
 }
@@ -199,6 +212,7 @@ static void choice_free(struct leaf_choice *c)
 		free(c->count[l]);
 	free(c->count);
 	free(c->dist);
+	free(c->open);
 }
 
 /* This is above 0 if leaf a fits better than b. Where neither is enough the
@@ -233,25 +247,34 @@ static int hops(const struct cpl_stock_tree *tree, int a, int b)
 	return 2 * l;
 }
 
+/* This returns the place of the best one among those open, or -1. */
 static int next_leaf(const struct leaf_choice *c, int left)
 {
 	int best = -1;
 
-	for (int i = 0; i < c->tree->n_leaves; i++) {
-		int better;
+	for (int k = 0; k < c->n_open; k++) {
+		int i = c->open[k], other = best < 0 ? i : c->open[best], better;
 
-		if (!c->count[0][i])
+		if (best >= 0 && c->dist[i] > c->dist[other])
 			continue;
-		if (best < 0) {
-			best = i;
-			continue;
-		}
-		better = compare(c, i, best, left);
-		if ((c->dist[i] < c->dist[best] && better >= 0) ||
-		    (c->dist[i] == c->dist[best] && better > 0))
-			best = i;
+		better = best < 0 ? 1 : compare(c, i, other, left);
+		if (better > 0 || (!better && c->dist[i] < c->dist[other]))
+			best = k;
 	}
 	return best;
+}
+
+/* A leaf that was taken is open no longer, and the others are nearer to it or not. */
+static void close_leaf(struct leaf_choice *c, int at)
+{
+	int leaf = c->open[at];
+
+	c->count[0][leaf] = 0;
+	c->n_open--;
+	for (int k = at; k < c->n_open; k++)
+		c->open[k] = c->open[k + 1];
+	for (int k = 0; k < c->n_open; k++)
+		c->dist[c->open[k]] += hops(c->tree, c->open[k], leaf);
 }
 
 /* This puts at most `most` free nodes of a leaf behind out[n], and returns the new
@@ -304,13 +327,11 @@ int cpl_stock_tree_choose(const struct cpl_stock_request *req, bool by_leaf,
                          int *out, struct cpl_error *err)
 {
 	struct leaf_choice c;
-	int n = 0, leaf, rc = choice_init(&c, req, err);
+	int n = 0, at, rc = choice_init(&c, req, err);
 
-	while (!rc && n < req->n && (leaf = next_leaf(&c, req->n - n)) >= 0) {
-		for (int i = 0; i < req->tree->n_leaves; i++)
-			c.dist[i] += hops(req->tree, i, leaf);
-		n = take_nodes(req, leaf, req->n - n, out, n);
-		c.count[0][leaf] = 0;
+	while (!rc && n < req->n && (at = next_leaf(&c, req->n - n)) >= 0) {
+		n = take_nodes(req, c.open[at], req->n - n, out, n);
+		close_leaf(&c, at);
 	}
 	if (!rc)
 		rc = sort_nodes(req->tree, by_leaf, out, n, err);
@@ -392,8 +413,7 @@ static struct leaf *list_leaves(const struct cpl_stock_request *req, int *n,
 		                    .nodes = tree->first[u + 1] -
 		                             tree->first[u],
 		                    .loud = req->loud[u]};
-		for (int i = tree->first[u]; i < tree->first[u + 1]; i++)
-			at->n_free += req->free[tree->node[i]] != 0;
+		at->n_free = count_free(req, u);
 		at->busy = at->nodes - at->n_free;
 		if (!at->n_free)
 			continue;

@@ -109,24 +109,6 @@ static void add_job(const struct cpl_log_job *asked,
 	out->slowdown += cpl_log_natural(fmax(job->slowdown, 1e-12));
 }
 
-static double occupancy(const struct cpl_campaign *c,
-                        const struct cpl_campaign_result *result)
-{
-	double last = c->log->n_jobs ? c->log->job[c->log->n_jobs - 1].submit : 0;
-	double now = 0, used = 0, passed = 0;
-
-	for (int i = 0; i < result->n_spans && now < last; i++) {
-		const struct cpl_campaign_span *span = &result->span[i];
-
-		now += span->seconds;
-		if (!span->waits)
-			continue;
-		used += span->used * span->seconds;
-		passed += span->seconds;
-	}
-	return passed > 0 ? used / passed : 0;
-}
-
 /* This is the geometric mean of n ratios from the sum of their logarithms, or 1 if
  * n is 0. */
 static double mean_ratio(double logs, int n)
@@ -144,7 +126,7 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
 	int most = n_jobs > n_spans ? n_jobs : n_spans;
 	int nodes = cpl_network_hosts(c->net);
 	struct weighted *v = malloc(((size_t)most + 1) * sizeof(*v));
-	double passed = 0;
+	const struct cpl_campaign_sums *sums = &result->sums;
 
 	*out = (struct cpl_campaign_summary){0};
 	if (!v)
@@ -153,22 +135,18 @@ int cpl_campaign_summarise(const struct cpl_campaign *c,
 		if (ran(&result->job[i]))
 			add_job(&c->log->job[i], &result->job[i],
 			        &first->job[i], out);
-	out->occupancy = occupancy(c, result);
+	out->occupancy = sums->waited > 0 ? sums->used / sums->waited : 0;
 	out->wait = of_jobs(c, result, WAIT, v);
 	out->bounded_slowdown = of_jobs(c, result, BOUNDED, v);
 	out->decision = of_jobs(c, result, DECISION, v);
-	for (int i = 0; i < n_spans; i++) {
+	for (int i = 0; i < n_spans; i++)
 		v[i] = (struct weighted){result->span[i].busiest,
 		                         result->span[i].seconds};
-		out->fragmented += result->span[i].fragmented *
-		                   result->span[i].seconds;
-		passed += result->span[i].seconds;
-	}
 	out->busiest = spread(v, n_spans);
 	free(v);
 	out->utilisation = out->node_seconds / (nodes * out->makespan);
 	out->useful /= nodes * out->makespan;
-	out->fragmented /= passed > 0 ? passed : 1;
+	out->fragmented = sums->fragmented / (sums->passed > 0 ? sums->passed : 1);
 	out->interference /= out->jobs ? out->jobs : 1;
 	out->communication_ratio = mean_ratio(out->communication_ratio,
 	                                      out->sending);

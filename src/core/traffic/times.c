@@ -125,6 +125,15 @@ struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
 	return times;
 }
 
+static void free_pairs(struct times_phase *p)
+{
+	cpl_rows_free(p->rows);
+	free(p->first);
+	free(p->pair);
+	free(p->packed);
+	free(p->alike);
+}
+
 void cpl_times_close(struct cpl_times *times)
 {
 	if (!times)
@@ -132,9 +141,8 @@ void cpl_times_close(struct cpl_times *times)
 	for (int i = 0; i < times->n_phases; i++) {
 		struct times_phase *p = &times->phase[i];
 
-		cpl_rows_free(p->rows);
-		free(p->first);
-		free(p->pair);
+		if (!times->lent)
+			free_pairs(p);
 		free(p->link);
 		free(p->flow);
 		free(p->way);
@@ -152,68 +160,127 @@ void cpl_times_close(struct cpl_times *times)
 	free(times);
 }
 
-static uint64_t pairs_of(const struct cpl_times *times,
-                         const struct times_phase *p)
+void cpl_times_stay(struct cpl_times *times)
 {
-	return (uint64_t)p->first[times->n_ends] * sizeof(*p->pair);
+	for (int i = 0; !times->lent && i < times->n_phases; i++)
+		free_pairs(&times->phase[i]);
+	times->lent = true;
 }
 
-uint64_t cpl_times_pair_bytes(const struct cpl_times *times)
+/* Which of those alike a pair is, of *n so far, most often the one before it; or -1:
+ * there are too many. */
+static int find_alike(struct times_pair *alike, int *n, const struct times_pair *pair,
+                      int before)
 {
-	uint64_t bytes = 0;
+	for (int k = -1; k < *n; k++) {
+		int at = k < 0 ? before : k;
 
-	for (int i = 0; i < times->n_phases; i++)
-		bytes += pairs_of(times, &times->phase[i]) +
-		         ((uint64_t)times->n_ends + 1) * sizeof(int64_t);
-	return bytes;
+		if (at < *n && alike[at].pairs == pair->pairs &&
+		    alike[at].bytes == pair->bytes &&
+		    alike[at].messages == pair->messages)
+			return at;
+	}
+	if (*n == TIMES_ALIKE)
+		return -1;
+	alike[*n] = *pair;
+	return (*n)++;
 }
 
-/* Its pairs, and what is said of the phase. */
-static int copy_phase(const struct cpl_times *times, int i,
-                      struct times_phase *to, struct cpl_error *err)
+/* *fits tells whether it can be. */
+static int pack_phase(const struct cpl_times *times, int i, struct times_phase *to,
+                      bool *fits, struct cpl_error *err)
 {
 	const struct times_phase *from = &times->phase[i];
-	size_t bytes = (size_t)pairs_of(times, from);
+	size_t n = (size_t)from->first[times->n_ends];
 	size_t ends = ((size_t)times->n_ends + 1) * sizeof(*to->first);
+	struct times_pair *less;
+	int n_alike = 0, at = 0;
 
 	*to = (struct times_phase){.weight = from->weight,
 	                           .stated = from->stated,
-	                           .round = from->round,
-	                           .max_pairs = from->first[times->n_ends]};
+	                           .round = from->round};
 	to->first = malloc(ends);
-	to->pair = malloc(bytes + 1);
-	if (!to->first || !to->pair)
+	to->packed = malloc((n + 1) * sizeof(*to->packed));
+	to->alike = malloc(TIMES_ALIKE * sizeof(*to->alike));
+	if (!to->first || !to->packed || !to->alike)
 		return cpl_fail_memory(err);
 	memcpy(to->first, from->first, ends);
-	memcpy(to->pair, from->pair, bytes);
+	for (size_t k = 0; k < n && *fits; k++) {
+		at = find_alike(to->alike, &n_alike, &from->pair[k], at);
+		*fits = at >= 0;
+		to->packed[k] = (uint32_t)at << TIMES_HOST_BITS |
+		                (uint32_t)from->pair[k].to;
+	}
+	less = realloc(to->alike, (size_t)(n_alike + 1) * sizeof(*less));
+	to->alike = less ? less : to->alike;
 	return 0;
 }
 
-struct cpl_times *cpl_times_again(const struct cpl_times *times,
+/* One with so many phases as another one, of the same run. */
+static struct cpl_times *times_like(const struct cpl_times *times,
+                                    struct cpl_error *err)
+{
+	struct cpl_times *out = times_new(0, times->n_phases, err);
+
+	if (!out)
+		return NULL;
+	out->run = times->run;
+	out->ranks = times->ranks;
+	out->exact = times->exact;
+	out->n_hosts = times->n_hosts;
+	out->n_ends = times->n_ends;
+	out->paired = true;
+	out->ported = times->ported;
+	return out;
+}
+
+int cpl_times_pack(struct cpl_times *times, const struct cpl_network *net,
+                   uint64_t most, struct cpl_times **out, uint64_t *bytes,
+                   struct cpl_error *err)
+{
+	bool fits;
+	int rc = 0;
+
+	*out = NULL;
+	*bytes = 0;
+	times->twins = false;
+	if (times_pair_up(times, net->by_port ? net : NULL, err))
+		return -1;
+	for (int i = 0; i < times->n_phases; i++)
+		*bytes += (uint64_t)times->phase[i].first[times->n_ends] *
+		                  sizeof(uint32_t) +
+		          ((uint64_t)times->n_ends + 1) * sizeof(int64_t);
+	fits = times->n_ends <= TIMES_HOSTS && *bytes <= most;
+	if (!fits)
+		return 0;
+	*out = times_like(times, err);
+	if (!*out)
+		return -1;
+	for (int i = 0; !rc && fits && i < times->n_phases; i++)
+		rc = pack_phase(times, i, &(*out)->phase[i], &fits, err);
+	if (!rc && fits)
+		return 0;
+	cpl_times_close(*out);
+	*out = NULL;
+	return rc;
+}
+
+struct cpl_times *cpl_times_again(const struct cpl_times *packed,
                                   struct cpl_error *err)
 {
-	struct cpl_times *out =
-	        times_new(times->ranks, times->n_phases, err);
-	int rc = out ? 0 : -1;
+	struct cpl_times *out = times_like(packed, err);
 
-	if (!rc) {
-		out->run = times->run;
-		out->exact = times->exact;
-		out->n_hosts = times->n_hosts;
-		out->n_ends = times->n_ends;
-		out->paired = true;
-		out->ported = times->ported;
-		memcpy(out->rank_host, times->rank_host,
-		       (size_t)times->ranks * sizeof(*out->rank_host));
-		rc = times_room(&out->end_node, &out->max_ends, out->n_ends,
-		                sizeof(*out->end_node), err);
+	if (!out)
+		return NULL;
+	out->lent = true;
+	if (times_room(&out->end_node, &out->max_ends, out->n_ends,
+	               sizeof(*out->end_node), err)) {
+		cpl_times_close(out);
+		return NULL;
 	}
-	for (int i = 0; !rc && i < times->n_phases; i++)
-		rc = copy_phase(times, i, &out->phase[i], err);
-	if (!rc)
-		return out;
-	cpl_times_close(out);
-	return NULL;
+	memcpy(out->phase, packed->phase,
+	       (size_t)out->n_phases * sizeof(*out->phase));
+	return out;
 }
 
 const struct cpl_run_times *cpl_times_run(const struct cpl_times *times)

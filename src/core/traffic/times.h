@@ -120,13 +120,20 @@ struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
                                  int ranks, struct cpl_error *err);
 void cpl_times_close(struct cpl_times *times);
 
-/* Another one of the same phases and order, that needs what they point to no more: it
- * has the pairs of hosts that the first was placed by, and so is for networks with as
- * many ports, with each host on a node of its own. NULL with err (memory). O(pairs of
- * hosts), which are so many bytes. */
-struct cpl_times *cpl_times_again(const struct cpl_times *times,
+/* What hosts send each other of one that was ordered, in a few bytes a pair: *out, of
+ * so many bytes, needs what phases point to no more, and is for networks with as many
+ * ports, with each host on a node of its own. *out is NULL where that takes more than
+ * `most`, or pairs are not alike. 0, or -1 with err (memory). O(messages + pairs of
+ * hosts). */
+int cpl_times_pack(struct cpl_times *times, const struct cpl_network *net,
+                   uint64_t most, struct cpl_times **out, uint64_t *bytes,
+                   struct cpl_error *err);
+/* One to be placed by such pairs, which have to outlive it. NULL with err (memory).
+ * O(phases + hosts). */
+struct cpl_times *cpl_times_again(const struct cpl_times *packed,
                                   struct cpl_error *err);
-uint64_t cpl_times_pair_bytes(const struct cpl_times *times);
+/* It is placed no more: what that needs is freed. O(phases). */
+void cpl_times_stay(struct cpl_times *times);
 
 /* What is said of the run. */
 const struct cpl_run_times *cpl_times_run(const struct cpl_times *times);

@@ -13,6 +13,11 @@ struct times_pair {
 	double messages; /* of the pair of ranks that has most */
 };
 
+/* Pairs that are kept: the host in the low bits, and which of those alike it is. */
+#define TIMES_HOST_BITS 20
+#define TIMES_HOSTS (1 << TIMES_HOST_BITS)
+#define TIMES_ALIKE (1 << (32 - TIMES_HOST_BITS))
+
 /* A link that a phase uses. */
 struct times_link {
 	int link;
@@ -53,6 +58,8 @@ struct times_phase {
 	int64_t *first;
 	struct times_pair *pair;
 	int64_t max_pairs;
+	uint32_t *packed; /* instead of pair, where they are kept, */
+	struct times_pair *alike; /* with what they have */
 	/* By cpl_times_put. */
 	int64_t n_flows; /* between hosts, on the network */
 	struct times_link *link;
@@ -89,7 +96,8 @@ struct cpl_times {
 	int ranks, n_phases;
 	struct times_phase *phase;
 	int n_hosts;
-	int *rank_host; /* [ranks] */
+	bool lent; /* first, packed and alike are another one's, or gone */
+	int *rank_host; /* [ranks], or none where pairs are packed */
 	/* Hosts that share a node where the job was placed last count as the
 	 * first of them: [n_hosts] of each that one. */
 	bool twins;
@@ -156,6 +164,18 @@ struct times_placing {
 	int64_t n;
 	struct cpl_error *err;
 };
+
+static inline struct times_pair times_pair_at(const struct times_phase *phase,
+                                              int64_t i)
+{
+	struct times_pair pair;
+
+	if (!phase->packed)
+		return phase->pair[i];
+	pair = phase->alike[phase->packed[i] >> TIMES_HOST_BITS];
+	pair.to = (int)(phase->packed[i] % TIMES_HOSTS);
+	return pair;
+}
 
 /* The phase's entry of a link, or -1 with err. */
 int64_t times_use_link(struct times_placing *p, int64_t link);

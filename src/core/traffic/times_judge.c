@@ -3,6 +3,7 @@
 #include "traffic/times_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Relative: flows that end so near each other end together. */
 #define TOGETHER 1e-12
@@ -373,6 +374,12 @@ int cpl_times_share(struct cpl_times *times, const int *users,
 		               phase->n_links, sizeof(*phase->shared), err))
 			return -1;
 		phase->n_shared = 0;
+		if (times->n_phases == 1) { /* its links are the rates' */
+			phase->n_shared = times->n_shared;
+			memcpy(phase->shared, times->shared,
+			       (size_t)times->n_shared * sizeof(int));
+			continue;
+		}
 		for (int64_t i = 0; i < phase->n_links; i++)
 			if (users[phase->link[i].link] > 1)
 				phase->shared[phase->n_shared++] = (int)i;

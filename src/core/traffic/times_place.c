@@ -115,7 +115,7 @@ static int64_t count_flows(const struct times_placing *p)
 	for (int h = 0; h < p->times->n_ends; h++)
 		for (int64_t i = phase->first[h]; i < phase->first[h + 1]; i++)
 			n += !is_free(p, p->node[h],
-			              p->node[phase->pair[i].to]);
+			              p->node[times_pair_at(phase, i).to]);
 	return n;
 }
 
@@ -208,13 +208,13 @@ static int place_flows(struct times_placing *p)
 	for (int h = 0; h < p->times->n_ends; h++)
 		for (int64_t i = phase->first[h]; i < phase->first[h + 1];
 		     i++) {
-			const struct times_pair *pair = &phase->pair[i];
+			const struct times_pair pair = times_pair_at(phase, i);
 
-			if (is_free(p, p->node[h], p->node[pair->to]))
+			if (is_free(p, p->node[h], p->node[pair.to]))
 				continue;
 			phase->flow[n++] = (struct times_flow){
-			        pair->bytes, pair->pairs, (int)n_ways};
-			if (add_flow(p, &n_ways, p->node[h], pair))
+			        pair.bytes, pair.pairs, (int)n_ways};
+			if (add_flow(p, &n_ways, p->node[h], &pair))
 				return -1;
 		}
 	phase->flow[n].first = (int)n_ways;
@@ -250,27 +250,27 @@ static int add_host(struct times_placing *p, int host, int *n_touched)
 	double bytes = 0, messages = 0, port = port_time(space->net, node);
 
 	for (int64_t i = phase->first[host]; i < phase->first[host + 1]; i++) {
-		const struct times_pair *pair = &phase->pair[i];
-		int there = p->node[pair->to];
+		const struct times_pair pair = times_pair_at(phase, i);
+		int there = p->node[pair.to];
 		int station = cpl_network_station(space->net, there);
 		int kind = inside(p, node, there);
-		double last = last_packets(pair);
+		double last = last_packets(&pair);
 
 		if (kind >= 0 &&
-		    (add_inside(p, NULL, node, kind, true, pair) ||
-		     add_inside(p, NULL, there, kind, false, pair)))
+		    (add_inside(p, NULL, node, kind, true, &pair) ||
+		     add_inside(p, NULL, there, kind, false, &pair)))
 			return -1;
 		if (kind >= 0 || stays(p, there, node))
 			continue;
-		bytes += pair->bytes;
-		messages += pair->messages;
-		if (add_to_ports(p, to_port(space->net, there, 0), pair->bytes,
-		                 pair->messages))
+		bytes += pair.bytes;
+		messages += pair.messages;
+		if (add_to_ports(p, to_port(space->net, there, 0), pair.bytes,
+		                 pair.messages))
 			return -1;
 		if (!(space->bytes[station] > 0))
 			space->touched[(*n_touched)++] = station;
-		space->bytes[station] += pair->bytes;
-		space->messages[station] += pair->messages;
+		space->bytes[station] += pair.bytes;
+		space->messages[station] += pair.messages;
 		space->packet[station] = fmax(space->packet[station], last);
 		space->ports[station] =
 		        fmax(space->ports[station],
@@ -458,7 +458,7 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	}
 	if (sum_phases(times, space, err))
 		return -1;
-	for (int64_t i = 0; i < times->n_rates; i++) {
+	for (int64_t i = 0; !(times->run.seconds > 0) && i < times->n_rates; i++) {
 		double seconds =
 		        times->rate[i].rate /
 		        cpl_times_bandwidth(space->net, times->rate[i].link);

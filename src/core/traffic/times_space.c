@@ -125,9 +125,11 @@ static const double *solve(struct times_placing *p, const struct cpl_load *start
 	comm.bytes = cpl_arena_take_raw(&arena, n, sizeof(*comm.bytes));
 	comm.messages = cpl_arena_take_raw(&arena, n, sizeof(*comm.messages));
 	for (int64_t i = 0; !arena.failed && i < n; i++) {
-		comm.to[i] = phase->pair[i].to;
-		comm.bytes[i] = phase->pair[i].bytes;
-		comm.messages[i] = phase->pair[i].messages;
+		const struct times_pair pair = times_pair_at(phase, i);
+
+		comm.to[i] = pair.to;
+		comm.bytes[i] = pair.bytes;
+		comm.messages[i] = pair.messages;
 	}
 	if (!arena.failed) {
 		cpl_workload_clear(w, start);
