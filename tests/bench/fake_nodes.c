@@ -28,6 +28,7 @@
 #include "src/common/hostlist.h"
 #include "src/common/read_config.h"
 #include "src/common/slurm_protocol_api.h"
+#include "src/common/slurm_protocol_pack.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 #if CPLSLURM_SERIES < 2302
@@ -246,14 +247,67 @@ static void hang_up(struct connection *c)
 	conn_g_destroy(c->fd, true);
 }
 #else
+/* The answers of those that the message is to be forwarded to, which are all here:
+ * a tree of 131,072 would be as many connections of this process with itself. */
+static void answer_for(slurm_msg_t *msg, const header_t *header)
+{
+	host_names hosts = hostlist_create(header->forward.nodelist);
+	char *name;
+
+	msg->ret_list = list_create(destroy_data_info);
+	while (hosts && (name = hostlist_shift(hosts))) {
+		ret_data_info_t *answer = xmalloc(sizeof(*answer));
+		return_code_msg_t *code = xmalloc(sizeof(*code));
+
+		code->return_code = (uint32_t)answer_of(header->msg_type);
+		answer->type = RESPONSE_SLURM_RC;
+		answer->data = code;
+		answer->node_name = xstrdup(name);
+		list_append(msg->ret_list, answer);
+		free(name);
+	}
+	hostlist_destroy(hosts);
+}
+
+/* The message as it would be for one node alone. */
+static buf_t *without_forward(header_t *header, buf_t *from)
+{
+	uint32_t left = remaining_buf(from);
+	buf_t *to = init_buf(BUF_SIZE + left);
+
+	destroy_forward(&header->forward);
+	forward_init(&header->forward);
+	pack_header(header, to);
+	packmem_array(get_buf_data(from) + get_buf_offset(from), left, to);
+	to->size = get_buf_offset(to);
+	set_buf_offset(to, 0);
+	free_buf(from);
+	return to;
+}
+
 static bool receive(struct connection *c, slurm_msg_t *msg)
 {
-	/* Forwards what is meant for others too, as slurmd does. */
-	bool got = slurm_receive_msg_and_forward(c->fd, &c->from, msg) ==
-	           SLURM_SUCCESS;
+	header_t header = {0};
+	buf_t *buffer;
+	char *bytes = NULL;
+	size_t n = 0;
+	bool got;
 
-	if (!got)
-		forward_wait(msg);
+	if (slurm_msg_recvfrom_timeout(c->fd, &bytes, &n, 0,
+	                               slurm_conf.msg_timeout * 1000) < 0)
+		return false;
+	buffer = create_buf(bytes, (uint32_t)n);
+	msg->conn_fd = c->fd;
+	got = unpack_header(&header, buffer) == SLURM_SUCCESS;
+	if (got && header.forward.cnt) {
+		answer_for(msg, &header);
+		buffer = without_forward(&header, buffer);
+	} else {
+		set_buf_offset(buffer, 0);
+	}
+	got = got && !slurm_unpack_received_msg(msg, c->fd, buffer);
+	destroy_forward(&header.forward);
+	free_buf(buffer);
 	return got;
 }
 
