@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 /* An ordered list of host names; duplicates are kept as given. */
@@ -34,6 +36,16 @@ int cpl_hostlist_push(struct cpl_hostlist *list, const char *name,
 /* Text of n names in their order, to free(): neighbours that differ in a number
  * at the end only are folded ("n[0-3,7]"). NULL when memory is out. O(n). */
 char *cpl_hostlist_format(char *const *name, int n);
+
+/* Does the name come behind the one before in a range of such text? */
+bool cpl_hostlist_follows(const char *before, const char *name);
+/* The text of runs, first to last of the names: of these each follows the one before.
+ * O(runs). */
+struct cpl_host_run {
+	int first, last;
+};
+char *cpl_hostlist_format_runs(char *const *name, const struct cpl_host_run *run,
+                               int n);
 
 /* Free the names and reset the list to {0}. */
 void cpl_hostlist_free(struct cpl_hostlist *list);

@@ -3,11 +3,31 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+
+/* From so many bytes on zeros come as pages of the system's: only those that are used
+ * cost, where malloc would clear all, of which a small job on a large machine uses
+ * few. */
+#define MAPPED_BYTES (1 << 20)
 
 struct cpl_arena_block {
 	struct cpl_arena_block *before;
+	size_t mapped; /* bytes, or 0: it is malloc's */
 	max_align_t items[];
 };
+
+static struct cpl_arena_block *new_block(size_t bytes, bool zeroed)
+{
+	struct cpl_arena_block *block;
+
+	if (!zeroed)
+		return malloc(bytes);
+	if (bytes < MAPPED_BYTES)
+		return calloc(1, bytes);
+	block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return block == MAP_FAILED ? NULL : block;
+}
 
 static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
                         bool zeroed)
@@ -17,12 +37,13 @@ static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
 
 	if (!__builtin_mul_overflow(n, size, &bytes) &&
 	    !__builtin_add_overflow(bytes, sizeof(*block) + 1, &bytes))
-		block = zeroed ? calloc(1, bytes) : malloc(bytes);
+		block = new_block(bytes, zeroed);
 	if (!block) {
 		arena->failed = true;
 		return NULL;
 	}
 	block->before = arena->last;
+	block->mapped = zeroed && bytes >= MAPPED_BYTES ? bytes : 0;
 	arena->last = block;
 	return block->items;
 }
@@ -43,7 +64,10 @@ void cpl_arena_free(struct cpl_arena *arena)
 		struct cpl_arena_block *block = arena->last;
 
 		arena->last = block->before;
-		free(block);
+		if (block->mapped)
+			munmap(block, block->mapped);
+		else
+			free(block);
 	}
 }
 

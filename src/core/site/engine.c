@@ -105,10 +105,13 @@ static void free_hosts(struct desk *desk)
 	for (int i = 0; i < desk->n_hosts; i++)
 		free(desk->host_name[i]);
 	free(desk->host_name);
+	free(desk->follows);
+	cpl_orders_free(&desk->orders);
 	free(desk->host_node);
 	free(desk->node_host);
 	engine_bounds_forget(desk);
 	desk->host_name = NULL;
+	desk->follows = NULL;
 	desk->host_node = desk->node_host = NULL;
 	desk->n_hosts = 0;
 }
@@ -234,6 +237,7 @@ static int map_hosts(struct desk *desk)
 
 	engine_memo_forget(desk);
 	engine_bounds_forget(desk);
+	cpl_orders_free(&desk->orders);
 	free(desk->host_node);
 	free(desk->node_host);
 	desk->host_node = desk->node_host = NULL;
@@ -278,9 +282,16 @@ static int copy_hosts(struct desk *desk, const char *const *name, int n)
 	if (!desk->host_name)
 		return -1;
 	desk->n_hosts = n;
-	for (int i = 0; i < n; i++)
+	desk->follows = calloc((size_t)n / 64 + 1, sizeof(*desk->follows));
+	if (!desk->follows)
+		return -1;
+	for (int i = 0; i < n; i++) {
 		if (engine_set(&desk->host_name[i], name[i]))
 			return -1;
+		if (i && name[i] && name[i - 1] &&
+		    cpl_hostlist_follows(name[i - 1], name[i]))
+			desk->follows[i / 64] |= UINT64_C(1) << i % 64;
+	}
 	return map_hosts(desk);
 }
 

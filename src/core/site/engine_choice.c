@@ -59,21 +59,53 @@ int engine_set_hosts_text(const struct desk *desk, char **field,
 	return rc;
 }
 
-int engine_set_free_text(const struct desk *desk,
-                         const unsigned char *free_node, char **field)
+/* Runs of hosts of these bits whose names follow each other; returns how many. */
+static int list_runs(const struct desk *desk, const uint64_t *bits,
+                     struct cpl_host_run *run)
 {
-	int n = desk->n_hosts, used = 0, rc;
-	int *host = malloc(((size_t)n + 1) * sizeof(int));
+	uint64_t before = 0; /* the last host's bit of the word before */
+	int n = 0, words = desk->n_hosts / 64 + 1;
 
-	if (!host)
-		return -1;
+	for (int w = 0; w < words; before = bits[w++] >> 63) {
+		uint64_t goes_on =
+		        (bits[w] << 1 | before) & bits[w] & desk->follows[w];
+		uint64_t starts = bits[w] & ~goes_on;
+		/* Hosts behind which a run ends within this word, and the last. */
+		uint64_t ends = bits[w] & ~(goes_on >> 1);
+
+		if (n && goes_on & 1)
+			run[n - 1].last = 64 * w + __builtin_ctzll(ends);
+		if (goes_on & 1)
+			ends &= ends - 1;
+		for (; starts; starts &= starts - 1, ends &= ends - 1)
+			run[n++] = (struct cpl_host_run){
+			        64 * w + __builtin_ctzll(starts),
+			        64 * w + __builtin_ctzll(ends)};
+	}
+	return n;
+}
+
+int engine_set_free_text(const struct desk *desk, const uint64_t *bits,
+                         char **field)
+{
+	size_t n = 1;
+	struct cpl_host_run *run;
+	char *text;
+
+	for (int w = 0; w <= desk->n_hosts / 64; w++)
+		n += (size_t)__builtin_popcountll(
+		        bits[w] & ~(bits[w] << 1 & desk->follows[w]));
+	run = malloc(n * sizeof(*run));
 	/* In the scheduler's order, which is what ranks in blocks follow. */
-	for (int i = 0; i < n; i++)
-		if (desk->host_node[i] >= 0 && free_node[desk->host_node[i]])
-			host[used++] = i;
-	rc = engine_set_hosts_text(desk, field, host, used);
-	free(host);
-	return rc;
+	text = run ? cpl_hostlist_format_runs(desk->host_name, run,
+	                                      list_runs(desk, bits, run))
+	           : NULL;
+	free(run);
+	if (!text)
+		return -1;
+	free(*field);
+	*field = text;
+	return 0;
 }
 
 static int set_hosts(const struct desk *desk, struct cpl_record *record,
