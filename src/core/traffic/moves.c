@@ -96,8 +96,41 @@ int cpl_moves_view(const struct cpl_moves *m, struct cpl_moves *view,
 	return make_own(view, m->finder.routing, KNOWN_STOPS_VIEW, err);
 }
 
+static void forget(struct cpl_moves *m)
+{
+	for (int i = 0; i < m->n_touched; i++) {
+		m->change[m->touched[i]] = 0;
+		m->mark[m->touched[i]] = 0;
+	}
+	m->n_touched = 0;
+	m->more_hop_bytes = 0;
+	for (int i = 0; i < m->n_moved; i++)
+		m->has_moved[m->moved[i]] = 0;
+	m->n_moved = 0;
+}
+
+/* What is as long as the network's links goes back as it came, so that whoever comes
+ * next pays for the links of his job and not for all. */
+static void clean(struct cpl_moves *m)
+{
+	if (m->arena.failed || m->start || !m->mark)
+		return;
+	forget(m);
+	cpl_arena_clean(&m->arena, m->change);
+	cpl_arena_clean(&m->arena, m->mark);
+	if (m->view)
+		return;
+	for (int i = 0; i < m->n_laden; i++) {
+		m->load[m->laden[i]] = 0;
+		m->is_laden[m->laden[i]] = 0;
+	}
+	cpl_arena_clean(&m->arena, m->load);
+	cpl_arena_clean(&m->arena, m->is_laden);
+}
+
 void cpl_moves_free(struct cpl_moves *m)
 {
+	clean(m);
 	cpl_arena_free(&m->arena);
 	free(m->share);
 	cpl_route_finder_free(&m->finder);
@@ -210,19 +243,6 @@ double cpl_moves_entry_fraction(struct cpl_moves *m, int rank, int64_t e,
 bool cpl_moves_uses(struct cpl_moves *m, int from_node, int to_node, int link)
 {
 	return cpl_moves_fraction(m, from_node, to_node, link) > 0;
-}
-
-static void forget(struct cpl_moves *m)
-{
-	for (int i = 0; i < m->n_touched; i++) {
-		m->change[m->touched[i]] = 0;
-		m->mark[m->touched[i]] = 0;
-	}
-	m->n_touched = 0;
-	m->more_hop_bytes = 0;
-	for (int i = 0; i < m->n_moved; i++)
-		m->has_moved[m->moved[i]] = 0;
-	m->n_moved = 0;
 }
 
 void cpl_moves_keep(struct cpl_moves *m)
