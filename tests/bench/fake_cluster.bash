@@ -21,12 +21,14 @@ fake_conf() {
 		sed -i '/^SchedulerParameters/d' "$SLURM_CONF"
 	fi
 	{
-		printf '%s\n' SlurmdTimeout=0 SlurmctldDebug=info MinJobAge=10 \
+		printf '%s\n' MaxNodeCount=$nodes SlurmdTimeout=0 SlurmctldDebug=info MinJobAge=10 \
 			MaxJobCount=60000 "$@"
-		# A range of Slurm's has 65,536 names at most.
+		# A range of Slurm's has 65,536 names at most; a list of all nodes of
+		# one NodeHostname, which Slurm walks for each, or a table that grows
+		# by 100 nodes at a time, would take minutes.
 		for ((first = 0; first < nodes; first = last + 1)); do
 			last=$((first + 65535 < nodes ? first + 65535 : nodes - 1))
-			echo "NodeName=n[$first-$last] NodeHostname=localhost" \
+			echo "NodeName=n[$first-$last]" \
 				"NodeAddr=127.0.0.1 Port=$((CLUSTER_PORT + 1))" \
 				"CPUs=$per_node Sockets=1 CoresPerSocket=$per_node" \
 				"ThreadsPerCore=1 RealMemory=64000"

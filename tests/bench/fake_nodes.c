@@ -63,6 +63,7 @@ typedef void *peer;
 static const char *prefix;
 static uint16_t cpus;
 static uint64_t memory;
+static time_t start;
 static bool jobs_end;
 
 /* A batch job that runs until `end`, in seconds of the monotonic clock. */
@@ -370,7 +371,6 @@ static void *listener(void *arg)
 
 static int enlist(int i)
 {
-	static time_t start;
 	slurm_node_registration_status_msg_t *node = xmalloc(sizeof(*node));
 	slurm_msg_t req, resp;
 	int rc;
@@ -390,8 +390,6 @@ static int enlist(int i)
 	pack16(SLURM_PROTOCOL_VERSION, node->gres_info);
 	pack16(0, node->gres_info);
 	node->timestamp = time(NULL);
-	if (!start)
-		start = node->timestamp;
 	node->slurmd_start_time = start;
 	node->up_time = (uint32_t)(node->timestamp - start) + 1000;
 	list_jobs(node);
@@ -406,6 +404,49 @@ static int enlist(int i)
 	return rc;
 }
 
+/* Which nodes are still to be enlisted; `failed` is the first of them refused, or -1. */
+struct queue {
+	int next, last, failed;
+};
+
+static void *enlist_some(void *arg)
+{
+	struct queue *queue = arg;
+
+	for (;;) {
+		int at, tries = 0;
+
+		pthread_mutex_lock(&lock);
+		at = queue->next++;
+		pthread_mutex_unlock(&lock);
+		if (at > queue->last)
+			return NULL;
+		while (enlist(at) && ++tries < 20)
+			usleep(100000);
+		if (tries == 20)
+			queue->failed = at;
+	}
+}
+
+/* So many at a time: slurmctld and munged are waited for most of it. */
+#define THREADS 8
+
+/* Returns a node that is refused, or -1. */
+static int enlist_all(int first, int last)
+{
+	struct queue queue = {first, last, -1};
+	pthread_t thread[THREADS];
+	int n = 0;
+
+	while (n < THREADS &&
+	       !pthread_create(&thread[n], NULL, enlist_some, &queue))
+		n++;
+	enlist_some(&queue);
+	while (n > 0)
+		pthread_join(thread[--n], NULL);
+	return queue.failed;
+}
+
 static void enlist_again(int first, int last)
 {
 	bool wanted;
@@ -415,8 +456,8 @@ static void enlist_again(int first, int last)
 	wanted = asked;
 	asked = false;
 	pthread_mutex_unlock(&lock);
-	for (int i = first; wanted && i <= last; i++)
-		enlist(i);
+	if (wanted)
+		enlist_all(first, last);
 }
 
 int main(int argc, char **argv)
@@ -457,15 +498,12 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL, listener, &fd) ||
 	    (jobs_end && pthread_create(&thread, NULL, ender, NULL)))
 		return 1;
-	for (at = first; at <= last; at++)
-		for (int tries = 0; enlist(at); tries++) {
-			if (tries == 20) {
-				fprintf(stderr, "fake_nodes: %s%d is refused\n",
-				        prefix, at);
-				return 1;
-			}
-			usleep(100000);
-		}
+	start = time(NULL);
+	at = enlist_all(first, last);
+	if (at >= 0) {
+		fprintf(stderr, "fake_nodes: %s%d is refused\n", prefix, at);
+		return 1;
+	}
 	printf("registered\n");
 	fflush(stdout);
 	for (;;)

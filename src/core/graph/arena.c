@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* From so many bytes on zeros come as pages of the system's: only those that are used
- * cost, where malloc would clear all, of which a small job on a large machine uses
- * few. */
+/* From so many bytes on arrays are pages of the system's, of which only those cost that
+ * are used, and which are kept for the next ones: a small job on a large machine uses
+ * few, and new ones take longer than what is done with them. */
 #define MAPPED_BYTES (1 << 20)
 
 struct cpl_arena_block {
@@ -18,24 +18,30 @@ struct cpl_arena_block {
 	max_align_t items[];
 };
 
-/* Clean blocks of all threads, of which so many are kept. */
-#define KEPT 16
+/* Blocks of all threads, clean ones and others, of which so many are kept. */
+#define KEPT 32
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cpl_arena_block *kept[KEPT];
 
-static struct cpl_arena_block *find_kept(size_t bytes)
+/* Who needs no zeros gets no clean one, unless there are no others. */
+static struct cpl_arena_block *find_kept(size_t bytes, bool zeroed)
 {
-	struct cpl_arena_block *found = NULL;
+	struct cpl_arena_block *block = NULL;
+	int found = -1;
 
 	pthread_mutex_lock(&lock);
-	for (int i = 0; i < KEPT && !found; i++)
-		if (kept[i] && kept[i]->mapped == bytes) {
-			found = kept[i];
-			kept[i] = NULL;
-		}
+	for (int i = 0; i < KEPT; i++)
+		if (kept[i] && kept[i]->mapped == bytes &&
+		    (kept[i]->clean || !zeroed) &&
+		    (found < 0 || kept[i]->clean == zeroed))
+			found = i;
+	if (found >= 0) {
+		block = kept[found];
+		kept[found] = NULL;
+	}
 	pthread_mutex_unlock(&lock);
-	return found;
+	return block;
 }
 
 /* Keeps the block; returns one that has to go, or NULL. */
@@ -60,16 +66,21 @@ static struct cpl_arena_block *new_block(size_t bytes, bool zeroed)
 {
 	struct cpl_arena_block *block;
 
-	if (!zeroed)
-		return malloc(bytes);
-	if (bytes < MAPPED_BYTES)
-		return calloc(1, bytes);
-	block = find_kept(bytes);
+	if (bytes < MAPPED_BYTES) {
+		block = zeroed ? calloc(1, bytes) : malloc(bytes);
+		if (block)
+			block->mapped = 0;
+		return block;
+	}
+	block = find_kept(bytes, zeroed);
 	if (block)
 		return block;
 	block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 	             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return block == MAP_FAILED ? NULL : block;
+	if (block == MAP_FAILED)
+		return NULL;
+	block->mapped = bytes;
+	return block;
 }
 
 static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
@@ -86,7 +97,6 @@ static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
 		return NULL;
 	}
 	block->before = arena->last;
-	block->mapped = zeroed && bytes >= MAPPED_BYTES ? bytes : 0;
 	block->clean = false;
 	arena->last = block;
 	return block->items;
@@ -118,7 +128,7 @@ void cpl_arena_free(struct cpl_arena *arena)
 		struct cpl_arena_block *block = arena->last;
 
 		arena->last = block->before;
-		if (block->mapped && block->clean)
+		if (block->mapped)
 			block = keep(block);
 		if (block && block->mapped)
 			munmap(block, block->mapped);

@@ -21,9 +21,8 @@ void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size);
 /* The same, not zeroed: for long ones that are written before they are read. */
 void *cpl_arena_take_raw(struct cpl_arena *arena, int64_t n, size_t size);
 
-/* The items, cpl_arena_take's, are zeros again: where they are many, cpl_arena_free
- * keeps their pages for the next who takes as many bytes, so that he need not wait for
- * new ones. O(1). */
+/* The items, cpl_arena_take's, are zeros again: where they are many, the next who takes
+ * as many gets them as they are. O(arrays). */
 void cpl_arena_clean(struct cpl_arena *arena, void *items);
 
 void cpl_arena_free(struct cpl_arena *arena);
