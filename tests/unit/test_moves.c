@@ -528,6 +528,7 @@ static void test_tree_without_values(void **state)
 	struct cpl_load_tree *tree = cpl_load_tree_new(0, &err);
 
 	assert_non_null(tree);
+	cpl_load_tree_sum(tree);
 	assert_true(cpl_load_tree_all(tree)->max == 0);
 	assert_int_equal(cpl_load_tree_largest(tree), -1);
 	cpl_load_tree_free(tree);

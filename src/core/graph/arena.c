@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* From so many bytes on arrays are pages of the system's, of which only those cost that
- * are used, and which are kept for the next ones: a small job on a large machine uses
- * few, and new ones take longer than what is done with them. */
+/* From so many bytes on long arrays are pages of the system's, of which only those cost
+ * that are used, and which are kept: new ones take longer than what a small job does with
+ * them. */
 #define MAPPED_BYTES (1 << 20)
 
 struct cpl_arena_block {
@@ -62,11 +62,11 @@ static struct cpl_arena_block *keep(struct cpl_arena_block *block)
 	return other;
 }
 
-static struct cpl_arena_block *new_block(size_t bytes, bool zeroed)
+static struct cpl_arena_block *new_block(size_t bytes, bool zeroed, bool is_long)
 {
 	struct cpl_arena_block *block;
 
-	if (bytes < MAPPED_BYTES) {
+	if (!is_long || bytes < MAPPED_BYTES) {
 		block = zeroed ? calloc(1, bytes) : malloc(bytes);
 		if (block)
 			block->mapped = 0;
@@ -84,14 +84,14 @@ static struct cpl_arena_block *new_block(size_t bytes, bool zeroed)
 }
 
 static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
-                        bool zeroed)
+                        bool zeroed, bool is_long)
 {
 	struct cpl_arena_block *block = NULL;
 	size_t bytes;
 
 	if (!__builtin_mul_overflow(n, size, &bytes) &&
 	    !__builtin_add_overflow(bytes, sizeof(*block) + 1, &bytes))
-		block = new_block(bytes, zeroed);
+		block = new_block(bytes, zeroed, is_long);
 	if (!block) {
 		arena->failed = true;
 		return NULL;
@@ -104,12 +104,17 @@ static void *take_items(struct cpl_arena *arena, int64_t n, size_t size,
 
 void *cpl_arena_take(struct cpl_arena *arena, int64_t n, size_t size)
 {
-	return take_items(arena, n, size, true);
+	return take_items(arena, n, size, true, false);
 }
 
 void *cpl_arena_take_raw(struct cpl_arena *arena, int64_t n, size_t size)
 {
-	return take_items(arena, n, size, false);
+	return take_items(arena, n, size, false, false);
+}
+
+void *cpl_arena_take_long(struct cpl_arena *arena, int64_t n, size_t size, bool zeroed)
+{
+	return take_items(arena, n, size, zeroed, true);
 }
 
 void cpl_arena_clean(struct cpl_arena *arena, void *items)

@@ -41,12 +41,13 @@ static int make_own(struct cpl_moves *m, const struct cpl_routing *routing,
 	int64_t n = m->net->n_links, stops = m->n_stops;
 	int rc;
 
-	m->change = cpl_arena_take(&m->arena, n, sizeof(*m->change));
-	m->mark = cpl_arena_take(&m->arena, n, 1);
-	m->touched = cpl_arena_take_raw(&m->arena, n, sizeof(*m->touched));
+	m->change = cpl_arena_take_long(&m->arena, n, sizeof(*m->change), true);
+	m->mark = cpl_arena_take_long(&m->arena, n, 1, true);
+	m->touched = cpl_arena_take_long(&m->arena, n, sizeof(*m->touched), false);
 	if (!m->view) {
-		m->laden = cpl_arena_take_raw(&m->arena, n, sizeof(*m->laden));
-		m->is_laden = cpl_arena_take(&m->arena, n, 1);
+		m->laden = cpl_arena_take_long(&m->arena, n, sizeof(*m->laden),
+		                               false);
+		m->is_laden = cpl_arena_take_long(&m->arena, n, 1, true);
 	}
 	if (stops <= known_stops)
 		m->known = cpl_arena_take(&m->arena, stops * stops,
@@ -71,8 +72,8 @@ int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
 		                "together; changes by increments need one that "
 		                "routes each pair alone",
 		                routing->name);
-	moves->load = cpl_arena_take(&moves->arena, net->n_links,
-	                             sizeof(*moves->load));
+	moves->load = cpl_arena_take_long(&moves->arena, net->n_links,
+	                                  sizeof(*moves->load), true);
 	make_stops(moves, node, n);
 	/* Among all nodes the same routes are seldom met again. */
 	if (make_own(moves, routing, node ? KNOWN_STOPS : 0, err))
