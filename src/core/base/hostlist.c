@@ -349,8 +349,13 @@ static void add_run(struct writer *w, const char *first, const char *last)
 	}
 }
 
-char *cpl_hostlist_format_runs(char *const *name, const struct cpl_host_run *run,
-                               int n)
+/* Of names, each but the first follows the one before. */
+struct host_run {
+	int first, last;
+};
+
+/* O(n). */
+static char *format_runs(char *const *name, const struct host_run *run, int n)
 {
 	size_t capacity = 1;
 	struct writer w = {0};
@@ -382,14 +387,63 @@ char *cpl_hostlist_format_runs(char *const *name, const struct cpl_host_run *run
 
 char *cpl_hostlist_format(char *const *name, int n)
 {
-	struct cpl_host_run *run = malloc(((size_t)n + 1) * sizeof(*run));
+	struct host_run *run = malloc(((size_t)n + 1) * sizeof(*run));
 	char *text;
 
 	if (!run)
 		return NULL;
 	for (int i = 0; i < n; i++)
-		run[i] = (struct cpl_host_run){i, i};
-	text = cpl_hostlist_format_runs(name, run, n);
+		run[i] = (struct host_run){i, i};
+	text = format_runs(name, run, n);
+	free(run);
+	return text;
+}
+
+/* What of this word goes on from the host before, by the last bit of the word before. */
+static uint64_t going_on(uint64_t word, uint64_t follows, uint64_t before)
+{
+	return (word << 1 | before) & word & follows;
+}
+
+static int list_runs(const uint64_t *word, const uint64_t *follows, int words,
+                     struct host_run *run)
+{
+	uint64_t before = 0;
+	int n = 0;
+
+	for (int w = 0; w < words; before = word[w++] >> 63) {
+		uint64_t goes_on = going_on(word[w], follows[w], before);
+		uint64_t starts = word[w] & ~goes_on;
+		uint64_t ends = word[w] & ~(goes_on >> 1);
+
+		/* The run of the word before ends here, too. */
+		if (goes_on & 1) {
+			run[n - 1].last = 64 * w + __builtin_ctzll(ends);
+			ends &= ends - 1;
+		}
+		for (; starts; starts &= starts - 1, ends &= ends - 1)
+			run[n++] = (struct host_run){
+			        64 * w + __builtin_ctzll(starts),
+			        64 * w + __builtin_ctzll(ends)};
+	}
+	return n;
+}
+
+char *cpl_hostlist_format_bits(char *const *name, int n, const uint64_t *word,
+                               const uint64_t *follows)
+{
+	int words = (n + 63) / 64;
+	size_t most = 1;
+	struct host_run *run;
+	char *text = NULL;
+
+	for (int w = 0; w < words; w++)
+		most += (size_t)__builtin_popcountll(
+		        word[w] & ~going_on(word[w], follows[w], 0));
+	run = malloc(most * sizeof(*run));
+	if (run)
+		text = format_runs(name, run,
+		                   list_runs(word, follows, words, run));
 	free(run);
 	return text;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -39,13 +40,11 @@ char *cpl_hostlist_format(char *const *name, int n);
 
 /* Does the name come behind the one before in a range of such text? */
 bool cpl_hostlist_follows(const char *before, const char *name);
-/* The text of runs, first to last of the names: of these each follows the one before.
- * O(runs). */
-struct cpl_host_run {
-	int first, last;
-};
-char *cpl_hostlist_format_runs(char *const *name, const struct cpl_host_run *run,
-                               int n);
+/* The text of those of n names whose bits are set, the first in the lowest bit of word[0]:
+ * follows has those of names that follow the one before. NULL: memory. O(n / 64 + runs
+ * of names that follow each other). */
+char *cpl_hostlist_format_bits(char *const *name, int n, const uint64_t *word,
+                               const uint64_t *follows);
 
 /* Free the names and reset the list to {0}. */
 void cpl_hostlist_free(struct cpl_hostlist *list);

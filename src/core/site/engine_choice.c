@@ -59,48 +59,13 @@ int engine_set_hosts_text(const struct desk *desk, char **field,
 	return rc;
 }
 
-/* Runs of hosts of these bits whose names follow each other; returns how many. */
-static int list_runs(const struct desk *desk, const uint64_t *bits,
-                     struct cpl_host_run *run)
-{
-	uint64_t before = 0; /* the last host's bit of the word before */
-	int n = 0, words = desk->n_hosts / 64 + 1;
-
-	for (int w = 0; w < words; before = bits[w++] >> 63) {
-		uint64_t goes_on =
-		        (bits[w] << 1 | before) & bits[w] & desk->follows[w];
-		uint64_t starts = bits[w] & ~goes_on;
-		/* Hosts behind which a run ends within this word, and the last. */
-		uint64_t ends = bits[w] & ~(goes_on >> 1);
-
-		if (n && goes_on & 1)
-			run[n - 1].last = 64 * w + __builtin_ctzll(ends);
-		if (goes_on & 1)
-			ends &= ends - 1;
-		for (; starts; starts &= starts - 1, ends &= ends - 1)
-			run[n++] = (struct cpl_host_run){
-			        64 * w + __builtin_ctzll(starts),
-			        64 * w + __builtin_ctzll(ends)};
-	}
-	return n;
-}
-
 int engine_set_free_text(const struct desk *desk, const uint64_t *bits,
                          char **field)
 {
-	size_t n = 1;
-	struct cpl_host_run *run;
-	char *text;
-
-	for (int w = 0; w <= desk->n_hosts / 64; w++)
-		n += (size_t)__builtin_popcountll(
-		        bits[w] & ~(bits[w] << 1 & desk->follows[w]));
-	run = malloc(n * sizeof(*run));
 	/* In the scheduler's order, which is what ranks in blocks follow. */
-	text = run ? cpl_hostlist_format_runs(desk->host_name, run,
-	                                      list_runs(desk, bits, run))
-	           : NULL;
-	free(run);
+	char *text = cpl_hostlist_format_bits(desk->host_name, desk->n_hosts,
+	                                      bits, desk->follows);
+
 	if (!text)
 		return -1;
 	free(*field);
