@@ -40,9 +40,9 @@ char *cpl_hostlist_format(char *const *name, int n);
 
 /* Does the name come behind the one before in a range of such text? */
 bool cpl_hostlist_follows(const char *before, const char *name);
-/* The text of those of n names whose bits are set, the first in the lowest bit of word[0]:
- * follows has those of names that follow the one before. NULL: memory. O(n / 64 + runs
- * of names that follow each other). */
+/* The text of those of n names whose bits are set, the first in the lowest bit of
+ * word[0]; follows has the bits of names that follow the one before. NULL: memory.
+ * O(n / 64 + runs of names that follow each other). */
 char *cpl_hostlist_format_bits(char *const *name, int n, const uint64_t *word,
                                const uint64_t *follows);
 
