@@ -21,7 +21,8 @@ fake_conf() {
 		sed -i '/^SchedulerParameters/d' "$SLURM_CONF"
 	fi
 	{
-		printf '%s\n' MaxNodeCount=$nodes SlurmdTimeout=0 SlurmctldDebug=info MinJobAge=10 \
+		[ "$nodes" -lt 20000 ] || echo "MaxNodeCount=$nodes"
+		printf '%s\n' SlurmdTimeout=0 SlurmctldDebug=info MinJobAge=10 \
 			MaxJobCount=60000 "$@"
 		# A range of Slurm's has 65,536 names at most; a list of all nodes of
 		# one NodeHostname, which Slurm walks for each, or a table that grows
