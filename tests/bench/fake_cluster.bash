@@ -13,6 +13,7 @@ cluster_nodes() { :; }
 # fake_conf [LINE-OF-SLURM.CONF]...: by CLUSTER_SELECT, the rest as cluster.bash
 # has it
 fake_conf() {
+	local first last
 	cluster_write_conf
 	sed -i -e '/^NodeName=/d; /^PartitionName=/d; /^DebugFlags/d
 		/^SlurmctldDebug/d; /^SlurmdTimeout/d; /^MinJobAge/d' "$SLURM_CONF"
@@ -20,12 +21,19 @@ fake_conf() {
 		sed -i '/^SchedulerParameters/d' "$SLURM_CONF"
 	fi
 	{
+		[ "$nodes" -lt 20000 ] || echo "MaxNodeCount=$nodes"
 		printf '%s\n' SlurmdTimeout=0 SlurmctldDebug=info MinJobAge=10 \
 			MaxJobCount=60000 "$@"
-		echo "NodeName=n[0-$((nodes - 1))] NodeHostname=localhost" \
-			"NodeAddr=127.0.0.1 Port=$((CLUSTER_PORT + 1))" \
-			"CPUs=$per_node Sockets=1 CoresPerSocket=$per_node" \
-			"ThreadsPerCore=1 RealMemory=64000"
+		# A range of Slurm's has 65,536 names at most; a list of all nodes of
+		# one NodeHostname, which Slurm walks for each, or a table that grows
+		# by 100 nodes at a time, would take minutes.
+		for ((first = 0; first < nodes; first = last + 1)); do
+			last=$((first + 65535 < nodes ? first + 65535 : nodes - 1))
+			echo "NodeName=n[$first-$last]" \
+				"NodeAddr=127.0.0.1 Port=$((CLUSTER_PORT + 1))" \
+				"CPUs=$per_node Sockets=1 CoresPerSocket=$per_node" \
+				"ThreadsPerCore=1 RealMemory=64000"
+		done
 		fake_partitions
 	} >>"$SLURM_CONF"
 }

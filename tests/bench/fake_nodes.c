@@ -28,6 +28,7 @@
 #include "src/common/hostlist.h"
 #include "src/common/read_config.h"
 #include "src/common/slurm_protocol_api.h"
+#include "src/common/slurm_protocol_pack.h"
 #include "src/common/xmalloc.h"
 #include "src/common/xstring.h"
 #if CPLSLURM_SERIES < 2302
@@ -62,6 +63,7 @@ typedef void *peer;
 static const char *prefix;
 static uint16_t cpus;
 static uint64_t memory;
+static time_t start;
 static bool jobs_end;
 
 /* A batch job that runs until `end`, in seconds of the monotonic clock. */
@@ -246,14 +248,67 @@ static void hang_up(struct connection *c)
 	conn_g_destroy(c->fd, true);
 }
 #else
+/* The answers of those that the message is to be forwarded to, which are all here:
+ * a tree of 131,072 would be as many connections of this process with itself. */
+static void answer_for(slurm_msg_t *msg, const header_t *header)
+{
+	host_names hosts = hostlist_create(header->forward.nodelist);
+	char *name;
+
+	msg->ret_list = list_create(destroy_data_info);
+	while (hosts && (name = hostlist_shift(hosts))) {
+		ret_data_info_t *answer = xmalloc(sizeof(*answer));
+		return_code_msg_t *code = xmalloc(sizeof(*code));
+
+		code->return_code = (uint32_t)answer_of(header->msg_type);
+		answer->type = RESPONSE_SLURM_RC;
+		answer->data = code;
+		answer->node_name = xstrdup(name);
+		list_append(msg->ret_list, answer);
+		free(name);
+	}
+	hostlist_destroy(hosts);
+}
+
+/* The message as it would be for one node alone. */
+static buf_t *without_forward(header_t *header, buf_t *from)
+{
+	uint32_t left = remaining_buf(from);
+	buf_t *to = init_buf(BUF_SIZE + left);
+
+	destroy_forward(&header->forward);
+	forward_init(&header->forward);
+	pack_header(header, to);
+	packmem_array(get_buf_data(from) + get_buf_offset(from), left, to);
+	to->size = get_buf_offset(to);
+	set_buf_offset(to, 0);
+	free_buf(from);
+	return to;
+}
+
 static bool receive(struct connection *c, slurm_msg_t *msg)
 {
-	/* Forwards what is meant for others too, as slurmd does. */
-	bool got = slurm_receive_msg_and_forward(c->fd, &c->from, msg) ==
-	           SLURM_SUCCESS;
+	header_t header = {0};
+	buf_t *buffer;
+	char *bytes = NULL;
+	size_t n = 0;
+	bool got;
 
-	if (!got)
-		forward_wait(msg);
+	if (slurm_msg_recvfrom_timeout(c->fd, &bytes, &n, 0,
+	                               slurm_conf.msg_timeout * 1000) < 0)
+		return false;
+	buffer = create_buf(bytes, (uint32_t)n);
+	msg->conn_fd = c->fd;
+	got = unpack_header(&header, buffer) == SLURM_SUCCESS;
+	if (got && header.forward.cnt) {
+		answer_for(msg, &header);
+		buffer = without_forward(&header, buffer);
+	} else {
+		set_buf_offset(buffer, 0);
+	}
+	got = got && !slurm_unpack_received_msg(msg, c->fd, buffer);
+	destroy_forward(&header.forward);
+	free_buf(buffer);
 	return got;
 }
 
@@ -316,7 +371,6 @@ static void *listener(void *arg)
 
 static int enlist(int i)
 {
-	static time_t start;
 	slurm_node_registration_status_msg_t *node = xmalloc(sizeof(*node));
 	slurm_msg_t req, resp;
 	int rc;
@@ -336,8 +390,6 @@ static int enlist(int i)
 	pack16(SLURM_PROTOCOL_VERSION, node->gres_info);
 	pack16(0, node->gres_info);
 	node->timestamp = time(NULL);
-	if (!start)
-		start = node->timestamp;
 	node->slurmd_start_time = start;
 	node->up_time = (uint32_t)(node->timestamp - start) + 1000;
 	list_jobs(node);
@@ -352,6 +404,49 @@ static int enlist(int i)
 	return rc;
 }
 
+/* Which nodes are still to be enlisted; `failed` is the first of them refused, or -1. */
+struct queue {
+	int next, last, failed;
+};
+
+static void *enlist_some(void *arg)
+{
+	struct queue *queue = arg;
+
+	for (;;) {
+		int at, tries = 0;
+
+		pthread_mutex_lock(&lock);
+		at = queue->next++;
+		pthread_mutex_unlock(&lock);
+		if (at > queue->last)
+			return NULL;
+		while (enlist(at) && ++tries < 20)
+			usleep(100000);
+		if (tries == 20)
+			queue->failed = at;
+	}
+}
+
+/* So many at a time: slurmctld and munged are waited for most of it. */
+#define THREADS 8
+
+/* Returns a node that is refused, or -1. */
+static int enlist_all(int first, int last)
+{
+	struct queue queue = {first, last, -1};
+	pthread_t thread[THREADS];
+	int n = 0;
+
+	while (n < THREADS &&
+	       !pthread_create(&thread[n], NULL, enlist_some, &queue))
+		n++;
+	enlist_some(&queue);
+	while (n > 0)
+		pthread_join(thread[--n], NULL);
+	return queue.failed;
+}
+
 static void enlist_again(int first, int last)
 {
 	bool wanted;
@@ -361,8 +456,8 @@ static void enlist_again(int first, int last)
 	wanted = asked;
 	asked = false;
 	pthread_mutex_unlock(&lock);
-	for (int i = first; wanted && i <= last; i++)
-		enlist(i);
+	if (wanted)
+		enlist_all(first, last);
 }
 
 int main(int argc, char **argv)
@@ -403,15 +498,12 @@ int main(int argc, char **argv)
 	if (pthread_create(&thread, NULL, listener, &fd) ||
 	    (jobs_end && pthread_create(&thread, NULL, ender, NULL)))
 		return 1;
-	for (at = first; at <= last; at++)
-		for (int tries = 0; enlist(at); tries++) {
-			if (tries == 20) {
-				fprintf(stderr, "fake_nodes: %s%d is refused\n",
-				        prefix, at);
-				return 1;
-			}
-			usleep(100000);
-		}
+	start = time(NULL);
+	at = enlist_all(first, last);
+	if (at >= 0) {
+		fprintf(stderr, "fake_nodes: %s%d is refused\n", prefix, at);
+		return 1;
+	}
 	printf("registered\n");
 	fflush(stdout);
 	for (;;)

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "base/hostlist.h"
+#include "base/random.h"
 
 static void test_parse(void **state)
 {
@@ -143,6 +144,42 @@ static void test_format(void **state)
 	}
 }
 
+/* Names of two kinds in runs of 1 to 200, of which any may be chosen, as the list of
+ * those names: across words, and where one that is not chosen lies between two that
+ * follow each other. */
+static void test_format_bits(void **state)
+{
+	enum { N = 1000 };
+	static char space[N][16];
+	char *name[N], *chosen[N];
+
+	for (uint64_t round = 0; round < 60; round++) {
+		uint64_t word[N / 64 + 1] = {0}, follows[N / 64 + 1] = {0};
+		uint64_t often = round % 5 + 1;
+		char *text, *plain;
+		int used = 0;
+
+		for (int i = 0; i < N; i++) {
+			uint64_t at = (uint64_t)i;
+			bool odd = !cpl_random_below(round, 1, at, 1 + 40 * often);
+
+			sprintf(space[i], odd ? "login%d" : "n%d", odd ? i : i - i / 300);
+			name[i] = space[i];
+			if (i && cpl_hostlist_follows(name[i - 1], name[i]))
+				follows[i / 64] |= UINT64_C(1) << i % 64;
+			if (!cpl_random_below(round, 2, at, often + 1))
+				continue;
+			word[i / 64] |= UINT64_C(1) << i % 64;
+			chosen[used++] = name[i];
+		}
+		text = cpl_hostlist_format_bits(name, N, word, follows);
+		plain = cpl_hostlist_format(chosen, used);
+		assert_string_equal(text, plain);
+		free(text);
+		free(plain);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +187,7 @@ int main(void)
 	        cmocka_unit_test(test_refused),
 	        cmocka_unit_test(test_long_names_are_refused),
 	        cmocka_unit_test(test_format),
+	        cmocka_unit_test(test_format_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

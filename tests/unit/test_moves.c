@@ -462,6 +462,41 @@ static void test_one_job_after_the_other(void **state)
 	}
 }
 
+/* Arrays of a megabyte and more are those of whoever came before, who leaves flows that
+ * were kept and others. */
+static void test_long_arrays_come_back_as_zeros(void **state)
+{
+	struct cpl_network *net = parse_network(
+	        HEAD "\"type\": \"torus\", \"dims\": [32, 32, 32], "
+	             "\"nodes_per_router\": 1, \"nodes\": \"n[0-32767]\"}");
+	const struct cpl_routing *routing = cpl_routing_minimal(net);
+	struct cpl_error err = {""};
+
+	for (int round = 0; round < 3; round++) {
+		const double *load;
+		struct cpl_moves moves;
+
+		assert_int_equal(cpl_moves_init(&moves, net, routing, NULL, 0,
+		                                NULL, &err),
+		                 0);
+		assert_int_equal(cpl_moves_watch(&moves, NULL, NULL, &err), 0);
+		assert_true(cpl_moves_links(&moves)->sum == 0);
+		load = moves.load;
+		for (int64_t l = 0; l < net->n_links; l++) {
+			assert_true(load[l] == 0 && moves.change[l] == 0);
+			assert_false(moves.mark[l] || moves.is_laden[l]);
+		}
+		for (int i = 0; i < 200; i++) {
+			cpl_moves_flow(&moves, 163 * i, 32767 - 97 * i, 1e6);
+			if (i == 100)
+				cpl_moves_keep(&moves);
+		}
+		assert_true(cpl_moves_links(&moves)->sum > 0);
+		cpl_moves_free(&moves);
+	}
+	cpl_network_free(net);
+}
+
 /* Equal loads have no variance, and none is used once all are on one node. */
 static void test_even_and_empty(void **state)
 {
@@ -528,6 +563,7 @@ static void test_tree_without_values(void **state)
 	struct cpl_load_tree *tree = cpl_load_tree_new(0, &err);
 
 	assert_non_null(tree);
+	cpl_load_tree_sum(tree);
 	assert_true(cpl_load_tree_all(tree)->max == 0);
 	assert_int_equal(cpl_load_tree_largest(tree), -1);
 	cpl_load_tree_free(tree);
@@ -593,6 +629,7 @@ int main(void)
 	        cmocka_unit_test(test_flows_by_stops),
 	        cmocka_unit_test(test_parts_of_entries),
 	        cmocka_unit_test(test_one_job_after_the_other),
+	        cmocka_unit_test(test_long_arrays_come_back_as_zeros),
 	        cmocka_unit_test(test_even_and_empty),
 	        cmocka_unit_test(test_refusals),
 	        cmocka_unit_test(test_tree_without_values),

@@ -286,71 +286,103 @@ static void increment(char *digits)
 	}
 }
 
-char *cpl_hostlist_format(char *const *name, int n)
+bool cpl_hostlist_follows(const char *before, const char *name)
+{
+	int prefix = split_name(before);
+	char next[MAX_DIGITS + 2];
+
+	if (prefix < 0 || strncmp(before, name, (size_t)prefix))
+		return false;
+	strcpy(next, before + prefix);
+	increment(next);
+	return !strcmp(name + prefix, next) && split_name(name) == prefix;
+}
+
+/* The text so far, and the bracket that is open: of names that begin like `like`. */
+struct writer {
+	char *end, *bracket;
+	const char *like;
+	int prefix, members; /* of a range: 2 */
+};
+
+static void close_bracket(struct writer *w)
+{
+	if (!w->bracket)
+		return;
+	if (w->members == 1) {
+		memmove(w->bracket, w->bracket + 1,
+		        (size_t)(w->end - w->bracket - 1));
+		w->end--;
+	} else {
+		*w->end++ = ']';
+	}
+	w->bracket = NULL;
+}
+
+static void add_run(struct writer *w, const char *first, const char *last)
+{
+	int prefix = split_name(first), members = 1 + (first != last);
+
+	if (w->bracket && prefix == w->prefix &&
+	    !strncmp(w->like, first, (size_t)prefix)) {
+		*w->end++ = ',';
+		w->members += members;
+	} else {
+		close_bracket(w);
+		if (w->like)
+			*w->end++ = ',';
+		w->like = first;
+		w->prefix = prefix;
+		w->members = members;
+		if (prefix < 0) {
+			w->end = stpcpy(w->end, first);
+			return;
+		}
+		memcpy(w->end, first, (size_t)prefix);
+		w->bracket = w->end + prefix;
+		w->end = w->bracket;
+		*w->end++ = '[';
+	}
+	w->end = stpcpy(w->end, first + prefix);
+	if (members > 1) {
+		*w->end++ = '-';
+		w->end = stpcpy(w->end, last + prefix);
+	}
+}
+
+/* Of names, each but the first follows the one before. */
+struct host_run {
+	int first, last;
+};
+
+/* O(n). */
+static char *format_runs(char *const *name, const struct host_run *run, int n)
 {
 	size_t capacity = 1;
-	char *text, *end, *cut;
+	struct writer w = {0};
+	char *text, *cut;
 
-	/* A number costs at most its name, a dash, a comma and brackets. */
+	/* A run costs at most its names, a dash, a comma and brackets. */
 	for (int i = 0; i < n; i++)
-		capacity += strlen(name[i]) + 4;
+		capacity += strlen(name[run[i].first]) +
+		            strlen(name[run[i].last]) + 4;
 	text = malloc(capacity);
 	if (!text)
 		return NULL;
-	end = text;
-	*end = '\0';
+	w.end = text;
 	for (int i = 0; i < n;) {
-		int prefix = split_name(name[i]);
-		const char *first = name[i];
-		char *bracket;
-		int members = 0;
+		const char *first = name[run[i].first], *last;
 
-		if (i)
-			*end++ = ',';
-		if (prefix < 0) {
-			end = stpcpy(end, first);
-			i++;
-			continue;
-		}
-		memcpy(end, first, (size_t)prefix);
-		bracket = end + prefix;
-		end = bracket;
-		*end++ = '[';
-		for (;;) {
-			char next[MAX_DIGITS + 2];
-			int low = i;
-
-			strcpy(next, name[i] + prefix);
-			end = stpcpy(end, next);
-			do {
-				i++;
-				increment(next);
-			} while (i < n &&
-			         !strncmp(first, name[i], (size_t)prefix) &&
-			         !strcmp(name[i] + prefix, next));
-			members += i - low;
-			if (i > low + 1) {
-				*end++ = '-';
-				end = stpcpy(end, name[i - 1] + prefix);
-			}
-			if (i >= n ||
-			    split_name(name[i]) != prefix ||
-			    strncmp(first, name[i], (size_t)prefix))
-				break;
-			*end++ = ',';
-		}
-		if (members == 1) {
-			memmove(bracket, bracket + 1,
-			        (size_t)(end - bracket - 1));
-			end--;
-		} else {
-			*end++ = ']';
-		}
-		*end = '\0';
+		do
+			last = name[run[i++].last];
+		while (i < n && cpl_hostlist_follows(last, name[run[i].first]));
+		add_run(&w, first, last);
 	}
+	close_bracket(&w);
+	*w.end = '\0';
 	/* Callers that keep the text keep much less than the room that was
 	 * made. */
-	cut = realloc(text, (size_t)(end - text) + 1);
+	cut = realloc(text, (size_t)(w.end - text) + 1);
 	return cut ? cut : text;
 }
 
@@ -382,4 +414,67 @@ int cpl_hostlist_find(const struct cpl_hostlist *list,
 	}
 	free(sorted);
 	return 0;
+}
+
+char *cpl_hostlist_format(char *const *name, int n)
+{
+	struct host_run *run = malloc(((size_t)n + 1) * sizeof(*run));
+	char *text;
+
+	if (!run)
+		return NULL;
+	for (int i = 0; i < n; i++)
+		run[i] = (struct host_run){i, i};
+	text = format_runs(name, run, n);
+	free(run);
+	return text;
+}
+
+/* What of this word goes on from the host before, by the last bit of the word before. */
+static uint64_t going_on(uint64_t word, uint64_t follows, uint64_t before)
+{
+	return (word << 1 | before) & word & follows;
+}
+
+static int list_runs(const uint64_t *word, const uint64_t *follows, int words,
+                     struct host_run *run)
+{
+	uint64_t before = 0;
+	int n = 0;
+
+	for (int w = 0; w < words; before = word[w++] >> 63) {
+		uint64_t goes_on = going_on(word[w], follows[w], before);
+		uint64_t starts = word[w] & ~goes_on;
+		uint64_t ends = word[w] & ~(goes_on >> 1);
+
+		/* The run of the word before ends here, too. */
+		if (goes_on & 1) {
+			run[n - 1].last = 64 * w + __builtin_ctzll(ends);
+			ends &= ends - 1;
+		}
+		for (; starts; starts &= starts - 1, ends &= ends - 1)
+			run[n++] = (struct host_run){
+			        64 * w + __builtin_ctzll(starts),
+			        64 * w + __builtin_ctzll(ends)};
+	}
+	return n;
+}
+
+char *cpl_hostlist_format_bits(char *const *name, int n, const uint64_t *word,
+                               const uint64_t *follows)
+{
+	int words = (n + 63) / 64;
+	size_t most = 1;
+	struct host_run *run;
+	char *text = NULL;
+
+	for (int w = 0; w < words; w++)
+		most += (size_t)__builtin_popcountll(
+		        word[w] & ~going_on(word[w], follows[w], 0));
+	run = malloc(most * sizeof(*run));
+	if (run)
+		text = format_runs(name, run,
+		                   list_runs(word, follows, words, run));
+	free(run);
+	return text;
 }

@@ -6,6 +6,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* An ordered list of host names; duplicates are kept as given. */
@@ -40,6 +43,14 @@ int cpl_hostlist_find(const struct cpl_hostlist *list,
 /* Text of n names in their order, to free(): neighbours that differ in a number
  * at the end only are folded ("n[0-3,7]"). NULL when memory is out. O(n). */
 char *cpl_hostlist_format(char *const *name, int n);
+
+/* Does the name come behind the one before in a range of such text? */
+bool cpl_hostlist_follows(const char *before, const char *name);
+/* The text of those of n names whose bits are set, the first in the lowest bit of
+ * word[0]; follows has the bits of names that follow the one before. NULL: memory.
+ * O(n / 64 + runs of names that follow each other). */
+char *cpl_hostlist_format_bits(char *const *name, int n, const uint64_t *word,
+                               const uint64_t *follows);
 
 /* Free the names and reset the list to {0}. */
 void cpl_hostlist_free(struct cpl_hostlist *list);

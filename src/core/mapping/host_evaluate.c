@@ -13,10 +13,10 @@ static int open_few(struct cpl_evaluator *ev, struct cpl_error *err)
 	const struct cpl_network *net = ev->net;
 
 	ev->few = true;
-	ev->injection =
-	        cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
-	ev->ejection =
-	        cpl_arena_take(&ev->arena, net->n_nodes, sizeof(double));
+	ev->injection = cpl_arena_take_long(&ev->arena, net->n_nodes,
+	                                    sizeof(double), true);
+	ev->ejection = cpl_arena_take_long(&ev->arena, net->n_nodes,
+	                                   sizeof(double), true);
 	if (ev->arena.failed)
 		return cpl_fail_memory(err);
 	if (ev->background)
@@ -50,6 +50,9 @@ void cpl_evaluator_close(struct cpl_evaluator *ev)
 	cpl_workload_free(ev->workload);
 	if (ev->few)
 		cpl_moves_free(&ev->moves);
+	/* Evaluations leave zeros. */
+	cpl_arena_clean(&ev->arena, ev->injection);
+	cpl_arena_clean(&ev->arena, ev->ejection);
 	cpl_arena_free(&ev->arena);
 }
 

@@ -20,6 +20,19 @@
 
 struct cpl_bounds;
 
+/* Random orders of a network's units, which depend on the seed alone: kept, requests
+ * that follow each other make them once. One thread at a time; starts as {0}. */
+#define CPL_ORDERS 16
+struct cpl_orders {
+	struct cpl_kept_order {
+		int *unit; /* [n], or NULL */
+		int n;
+		uint64_t seed, stream;
+	} kept[CPL_ORDERS];
+	int next;
+};
+void cpl_orders_free(struct cpl_orders *orders);
+
 struct cpl_placement_request {
 	const struct cpl_network *net;
 	const unsigned char *free; /* [n_nodes], 1: may be chosen */
@@ -28,6 +41,7 @@ struct cpl_placement_request {
 	                            * free; [n_required] */
 	int n_required;            /* <= n_nodes_wanted */
 	uint64_t seed;
+	struct cpl_orders *orders; /* or NULL: none are kept */
 	const char *option; /* cpl_placement_option of the policy's name */
 	/* The groups in which the job's ranks communicate, with their traffic (or
 	 * NULL) and so many ranks on each node; n 0: not known. */

@@ -52,25 +52,61 @@ static int take_nodes(const struct cpl_placement_request *req,
 	return n;
 }
 
+void cpl_orders_free(struct cpl_orders *orders)
+{
+	for (int i = 0; i < CPL_ORDERS; i++)
+		free(orders->kept[i].unit);
+	*orders = (struct cpl_orders){0};
+}
+
+/* All units are shuffled, so a unit's place in the order depends on the seed only and
+ * not on what else is taken. NULL: memory. O(n). */
+static int *shuffled(int n, uint64_t seed, uint64_t stream)
+{
+	int *order = malloc((size_t)n * sizeof(*order));
+
+	for (int i = 0; order && i < n; i++)
+		order[i] = i;
+	if (order)
+		cpl_random_shuffle(order, n, seed, stream);
+	return order;
+}
+
+/* The same, kept: in the place of what came first. O(1), or else as shuffled. */
+static const int *kept_order(struct cpl_orders *orders, int n, uint64_t seed,
+                             uint64_t stream)
+{
+	struct cpl_kept_order *at = orders->kept;
+
+	for (int i = 0; i < CPL_ORDERS; i++, at++)
+		if (at->unit && at->n == n && at->seed == seed &&
+		    at->stream == stream)
+			return at->unit;
+	at = &orders->kept[orders->next];
+	orders->next = (orders->next + 1) % CPL_ORDERS;
+	free(at->unit);
+	*at = (struct cpl_kept_order){shuffled(n, seed, stream), n, seed, stream};
+	return at->unit;
+}
+
 /*
  * Units of a level in random order, wholly free ones before partly free ones,
  * the free nodes of a unit in id order. level NULL: each node for itself.
- * stream keeps the draws of different policies apart. O(n_nodes).
+ * stream keeps the draws of different policies apart. O(n_nodes), or, of an order
+ * that is kept, of the units that are looked at.
  */
 static int place_random(const struct cpl_placement_request *req,
                         const struct cpl_level *level, uint64_t stream,
                         int *out, struct cpl_error *err)
 {
 	int n_units = count(req->net, level), n = 0;
-	int *order = malloc((size_t)n_units * sizeof(*order));
+	int *own = req->orders ? NULL : shuffled(n_units, req->seed, stream);
+	const int *order = req->orders ? kept_order(req->orders, n_units,
+	                                            req->seed, stream)
+	                               : own;
 
 	if (!order)
 		return cpl_fail_memory(err);
-	for (int i = 0; i < n_units; i++)
-		order[i] = i;
-	/* All units are shuffled, so a unit's place in the order depends on
-	 * the seed only and not on what else is taken. */
-	cpl_random_shuffle(order, n_units, req->seed, stream);
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < n_units && n < req->n_nodes_wanted; i++) {
 			struct unit unit = unit_of(level, &order[i]);
@@ -79,7 +115,7 @@ static int place_random(const struct cpl_placement_request *req,
 				n = take_nodes(req, &unit, out, n);
 		}
 	}
-	free(order);
+	free(own);
 	return cpl_placement_require(req, out, err);
 }
 

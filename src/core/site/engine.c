@@ -104,9 +104,12 @@ static void free_hosts(struct desk *desk)
 {
 	for (int i = 0; i < desk->n_hosts; i++)
 		free(desk->host_name[i]);
-	cpl_free_all(desk->host_name, desk->host_node, desk->node_host);
+	cpl_free_all(desk->host_name, desk->follows, desk->host_node,
+	             desk->node_host);
+	cpl_orders_free(&desk->orders);
 	engine_bounds_forget(desk);
 	desk->host_name = NULL;
+	desk->follows = NULL;
 	desk->host_node = desk->node_host = NULL;
 	desk->n_hosts = 0;
 }
@@ -227,6 +230,7 @@ static int map_hosts(struct desk *desk)
 
 	engine_memo_forget(desk);
 	engine_bounds_forget(desk);
+	cpl_orders_free(&desk->orders);
 	cpl_free_all(desk->host_node, desk->node_host);
 	desk->host_node = desk->node_host = NULL;
 	if (!net || !desk->n_hosts)
@@ -269,9 +273,16 @@ static int copy_hosts(struct desk *desk, const char *const *name, int n)
 	if (!desk->host_name)
 		return -1;
 	desk->n_hosts = n;
-	for (int i = 0; i < n; i++)
+	desk->follows = calloc((size_t)n / 64 + 1, sizeof(*desk->follows));
+	if (!desk->follows)
+		return -1;
+	for (int i = 0; i < n; i++) {
 		if (engine_set(&desk->host_name[i], name[i]))
 			return -1;
+		if (i && name[i] && name[i - 1] &&
+		    cpl_hostlist_follows(name[i - 1], name[i]))
+			desk->follows[i / 64] |= UINT64_C(1) << i % 64;
+	}
 	return map_hosts(desk);
 }
 

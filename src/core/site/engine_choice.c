@@ -59,21 +59,18 @@ int engine_set_hosts_text(const struct desk *desk, char **field,
 	return rc;
 }
 
-int engine_set_free_text(const struct desk *desk,
-                         const unsigned char *free_node, char **field)
+int engine_set_free_text(const struct desk *desk, const uint64_t *bits,
+                         char **field)
 {
-	int n = desk->n_hosts, used = 0, rc;
-	int *host = malloc(((size_t)n + 1) * sizeof(int));
-
-	if (!host)
-		return -1;
 	/* In the scheduler's order, which is what ranks in blocks follow. */
-	for (int i = 0; i < n; i++)
-		if (desk->host_node[i] >= 0 && free_node[desk->host_node[i]])
-			host[used++] = i;
-	rc = engine_set_hosts_text(desk, field, host, used);
-	free(host);
-	return rc;
+	char *text = cpl_hostlist_format_bits(desk->host_name, desk->n_hosts,
+	                                      bits, desk->follows);
+
+	if (!text)
+		return -1;
+	free(*field);
+	*field = text;
+	return 0;
 }
 
 static int set_hosts(const struct desk *desk, struct cpl_record *record,

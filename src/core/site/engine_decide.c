@@ -92,6 +92,7 @@ static struct cpl_profile *find_profile(struct deciding *d, bool *use,
 /* The nodes of a decision, as the core has them. */
 struct nodes {
 	unsigned char *is_free; /* [n_nodes] */
+	uint64_t *offered;      /* hosts, each a bit */
 	int *must;              /* [n_must] hosts that the job must have, */
 	int *required;          /* [n_must] and their nodes */
 	int n_must;
@@ -104,15 +105,19 @@ static int find_nodes(const struct deciding *d, struct nodes *nodes)
 	size_t size = ((size_t)d->req->n_hosts + 1) * sizeof(int);
 
 	nodes->is_free = calloc((size_t)desk->snapshot->net->n_nodes + 1, 1);
+	nodes->offered = calloc((size_t)d->req->n_hosts / 64 + 1,
+	                        sizeof(*nodes->offered));
 	nodes->must = malloc(size);
 	nodes->required = malloc(size);
 	nodes->stock = malloc(size);
-	if (!nodes->is_free || !nodes->must || !nodes->required ||
-	    !nodes->stock)
+	if (!nodes->is_free || !nodes->offered || !nodes->must ||
+	    !nodes->required || !nodes->stock)
 		return -1;
 	for (int i = 0; i < d->req->n_hosts; i++)
-		if (engine_offers(d, i))
+		if (engine_offers(d, i)) {
 			nodes->is_free[desk->host_node[i]] = 1;
+			nodes->offered[i / 64] |= UINT64_C(1) << i % 64;
+		}
 	nodes->n_must = engine_must_have(d, nodes->must);
 	if (nodes->n_must < 0)
 		return -1;
@@ -124,6 +129,7 @@ static int find_nodes(const struct deciding *d, struct nodes *nodes)
 static void free_nodes(struct nodes *nodes)
 {
 	free(nodes->is_free);
+	free(nodes->offered);
 	free(nodes->must);
 	free(nodes->required);
 	free(nodes->stock);
@@ -145,6 +151,7 @@ static int set_request(struct deciding *d, enum cpl_order order,
 	        .required = nodes->required,
 	        .n_required = nodes->n_must,
 	        .seed = d->desk->snapshot->config->seed,
+	        .orders = &d->desk->orders,
 	        .bounds = d->bounds};
 	const struct cpl_budget budget = {
 	        .work = d->want.max_decision_ms * CPL_DECIDE_WORK_MS,
@@ -181,7 +188,7 @@ static int note_choice(struct deciding *d, const struct cpl_decision *decision,
 	if (core->wish.policy != d->want.wish.policy)
 		rc |= engine_set(&record->policy_asked, core->wish.policy->name);
 	if (d->req->start)
-		rc |= engine_set_free_text(d->desk, nodes->is_free,
+		rc |= engine_set_free_text(d->desk, nodes->offered,
 		                           &record->free_hosts);
 	return rc | engine_set_hosts_text(d->desk, &record->required_hosts,
 	                                  nodes->must, nodes->n_must);

@@ -17,8 +17,8 @@ struct deciding {
 	uint32_t *cpus;          /* [n_hosts] free */
 	unsigned char *required; /* [n_hosts] named by the user */
 	uint64_t *rank;          /* [n_hosts] the lower are filled first */
+	int n_levels;            /* 0: they do not count (any more); 1: nor */
 	uint64_t *level;         /* [n_levels] ranks in use, increasing */
-	int n_levels;            /* 0: they do not count (any more) */
 	uint64_t highest;        /* rank that is offered */
 	uint32_t *filled;        /* [n_hosts] cpus up to that rank */
 	const uint32_t *offer;   /* cpus or filled */
@@ -90,7 +90,14 @@ int engine_measure(struct deciding *d);
  * them. False: there is nothing else to try. As engine_measure.
  */
 bool engine_try_others(struct deciding *d);
-bool engine_offers(const struct deciding *d, int host);
+static inline bool engine_offers(const struct deciding *d, int host)
+{
+	uint32_t cpus = d->offer[host];
+
+	return cpus && d->desk->host_node[host] >= 0 &&
+	       cpus >= (d->required[host] ? cpl_size_least(&d->req->need)
+	                                  : d->size.cpus);
+}
 /*
  * The hosts that the job must have, into host[n_hosts]; returns how many, -1:
  * memory. Those filled first, where they are not too many for its size, the user's,
@@ -137,9 +144,10 @@ int engine_note_bounds(struct deciding *d, const struct cpl_decision *decision);
 /* Hosts (indexes) as the text of a record's field. -1: memory. */
 int engine_set_hosts_text(const struct desk *desk, char **field,
                           const int *host, int n);
-/* The same of nodes that are free [n_nodes]. */
-int engine_set_free_text(const struct desk *desk,
-                         const unsigned char *free_node, char **field);
+/* The same of hosts that are free, of which each is a bit. O(hosts / 64 + runs of
+ * names that follow each other). */
+int engine_set_free_text(const struct desk *desk, const uint64_t *bits,
+                         char **field);
 /* Hosts and ranks of it, as what the job begins with. -1: memory. */
 int engine_set_order(struct deciding *d, const struct cpl_decision *decision);
 /* The same, with all that goes on record. -1: memory. */

@@ -12,6 +12,7 @@
 #include "mapping/mapping.h"
 #include "mapping/rank_groups.h"
 #include "placement/bounds.h"
+#include "placement/placement.h"
 #include "site/engine_ledger.h"
 #include "site/resolve.h"
 
@@ -86,6 +87,7 @@ struct desk {
 	struct clerk *clerk;       /* of the same engine */
 	struct snapshot *snapshot; /* in force, NULL: none yet */
 	char **host_name;          /* [n_hosts] */
+	uint64_t *follows; /* bit i: name i follows the one before in a text */
 	int n_hosts;
 	int *host_node; /* [n_hosts] node id, -1: unknown to the network */
 	int *node_host; /* [net->n_nodes] host index or -1 */
@@ -109,6 +111,7 @@ struct desk {
 	struct formers *formers; /* of jobs that have ended; NULL: none */
 	struct memo *memo;   /* decisions made in this state, newest first */
 	uint64_t memo_state; /* the ledger's, of which they are */
+	struct cpl_orders orders; /* of the network in force */
 	struct kept_groups groups[ENGINE_GROUPS];
 	uint64_t groups_used;
 	struct kept_segment segment_of[ENGINE_SEGMENTS];

@@ -60,14 +60,18 @@ static void add_nodes(struct key *key, const int *node, int n)
 		add_bytes(key, node, (size_t)n * sizeof(*node));
 }
 
-/* Eight nodes a byte. */
+/* Eight nodes a byte: each is 0 or 1. */
 static void add_free(struct key *key, const unsigned char *is_free, int n)
 {
 	for (int i = 0; i < n; i += 64) {
-		uint64_t bits = 0;
+		uint64_t bits = 0, eight;
 
-		for (int k = i; k < n && k < i + 64; k++)
-			bits |= (uint64_t)(is_free[k] != 0) << (k - i);
+		for (int k = i; k < n && k < i + 64; k += 8) {
+			eight = 0;
+			memcpy(&eight, is_free + k, n - k < 8 ? (size_t)(n - k) : 8);
+			bits |= (eight * UINT64_C(0x0102040810204080) >> 56)
+			        << (k - i);
+		}
 		add_number(key, bits);
 	}
 }

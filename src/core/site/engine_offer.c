@@ -5,15 +5,6 @@
 
 #include "site/engine_deciding.h"
 
-bool engine_offers(const struct deciding *d, int host)
-{
-	uint32_t least = d->required[host] ? cpl_size_least(&d->req->need)
-	                                   : d->size.cpus;
-
-	return d->desk->host_node[host] >= 0 && d->offer[host] &&
-	       d->offer[host] >= least;
-}
-
 /* Hosts of lower ranks do not hold the job alone: it has them and others. */
 static bool filled_first(const struct deciding *d, int host)
 {
@@ -86,7 +77,7 @@ int engine_must_have(const struct deciding *d, int *host)
 	uint64_t held = 0;
 	int n = 0;
 
-	for (int i = 0; i < req->n_hosts; i++)
+	for (int i = 0; d->n_levels > 1 && i < req->n_hosts; i++)
 		if (filled_first(d, i))
 			host[n++] = i;
 	if (n > (int)d->size.nodes)
@@ -170,27 +161,49 @@ static int by_rank(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The ranks of usable hosts, each once; the user's own come with any. */
-static void list_levels(struct deciding *d)
+/* Have all usable hosts, but the user's own, the same rank, *rank? Most sites have one
+ * weight. False where there is none. */
+static bool one_rank(const struct deciding *d, uint64_t *rank)
 {
-	int n = 0, same = 0;
+	bool any = false;
 
+	for (int i = 0; i < d->req->n_hosts; i++) {
+		if (!d->cpus[i] || d->required[i])
+			continue;
+		if (any && d->rank[i] != *rank)
+			return false;
+		*rank = d->rank[i];
+		any = true;
+	}
+	return any;
+}
+
+/* The ranks of usable hosts, each once; the user's own come with any. -1: memory. */
+static int list_levels(struct deciding *d)
+{
+	size_t size = (size_t)d->req->n_hosts + 1;
+	uint64_t only;
+	int n = 0;
+
+	if (one_rank(d, &only)) {
+		d->n_levels = 1;
+		return 0;
+	}
+	d->filled = malloc(size * sizeof(*d->filled));
+	d->level = malloc(size * sizeof(*d->level));
+	if (!d->filled || !d->level)
+		return -1;
 	for (int i = 0; i < d->req->n_hosts; i++)
 		if (d->cpus[i] && !d->required[i])
 			d->level[n++] = d->rank[i];
-	/* Most sites have one weight. */
-	while (same < n && d->level[same] == d->level[0])
-		same++;
-	if (same < n)
-		qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
-	else if (n)
-		n = 1;
+	qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
 	for (int i = 0; i < n; i++)
 		if (!i || d->level[i] != d->level[i - 1])
 			d->level[d->n_levels++] = d->level[i];
 	for (int i = 0; i < d->req->n_hosts && n; i++)
 		if (d->required[i])
 			d->rank[i] = d->level[0];
+	return 0;
 }
 
 int engine_measure(struct deciding *d)
@@ -199,10 +212,8 @@ int engine_measure(struct deciding *d)
 
 	d->required = calloc(n, 1);
 	d->cpus = calloc(n, sizeof(*d->cpus));
-	d->filled = calloc(n, sizeof(*d->filled));
 	d->rank = calloc(n, sizeof(*d->rank));
-	d->level = calloc(n, sizeof(*d->level));
-	if (!d->required || !d->cpus || !d->filled || !d->rank || !d->level ||
+	if (!d->required || !d->cpus || !d->rank ||
 	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
 		return -1;
 	for (int i = 0; i < d->req->n_hosts; i++)
@@ -211,8 +222,9 @@ int engine_measure(struct deciding *d)
 	for (int i = 0; i < d->req->n_required; i++)
 		d->required[d->req->required[i]] = 1;
 	/* Nodes in a row are taken whatever their ranks. */
-	if (!d->req->rules || !strstr(d->req->rules, "contiguous"))
-		list_levels(d);
+	if ((!d->req->rules || !strstr(d->req->rules, "contiguous")) &&
+	    list_levels(d))
+		return -1;
 	return size_up(d, 0);
 }
 

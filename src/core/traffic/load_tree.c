@@ -42,14 +42,16 @@ static void make_level(struct cpl_arena *arena, struct load_level *level,
                        int64_t n)
 {
 	level->n = n;
-	level->node =
-	        cpl_arena_take(arena, fans(n) * FAN, sizeof(*level->node));
-	level->is_dirty = cpl_arena_take(arena, n, 1);
-	level->dirty = cpl_arena_take_raw(arena, n, sizeof(*level->dirty));
-	level->is_old = cpl_arena_take(arena, n, 1);
-	level->old = cpl_arena_take_raw(arena, n, sizeof(*level->old));
+	level->node = cpl_arena_take_long(arena, fans(n) * FAN,
+	                                  sizeof(*level->node), false);
+	for (int64_t i = n; level->node && i < fans(n) * FAN; i++)
+		level->node[i] = (struct cpl_load_summary){0};
+	level->is_dirty = cpl_arena_take_long(arena, n, 1, true);
+	level->dirty = cpl_arena_take_long(arena, n, sizeof(*level->dirty), false);
+	level->is_old = cpl_arena_take_long(arena, n, 1, true);
+	level->old = cpl_arena_take_long(arena, n, sizeof(*level->old), false);
 	level->old_node =
-	        cpl_arena_take_raw(arena, n, sizeof(*level->old_node));
+	        cpl_arena_take_long(arena, n, sizeof(*level->old_node), false);
 }
 
 struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err)
@@ -59,12 +61,14 @@ struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err)
 
 	if (t) {
 		t->n = n;
-		t->value = cpl_arena_take(&arena, fans(n + 1) * FAN,
-		                          sizeof(*t->value));
-		t->is_old = cpl_arena_take(&arena, n, 1);
-		t->old = cpl_arena_take_raw(&arena, n, sizeof(*t->old));
-		t->old_value =
-		        cpl_arena_take_raw(&arena, n, sizeof(*t->old_value));
+		t->value = cpl_arena_take_long(&arena, fans(n + 1) * FAN,
+		                               sizeof(*t->value), false);
+		for (int64_t i = n; t->value && i < fans(n + 1) * FAN; i++)
+			t->value[i] = 0;
+		t->is_old = cpl_arena_take_long(&arena, n, 1, true);
+		t->old = cpl_arena_take_long(&arena, n, sizeof(*t->old), false);
+		t->old_value = cpl_arena_take_long(
+		        &arena, n, sizeof(*t->old_value), false);
 		n = fans(n + 1);
 		do {
 			make_level(&arena, &t->level[t->n_levels++], n);
@@ -78,12 +82,41 @@ struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err)
 	return NULL;
 }
 
+static void forget_old(struct cpl_load_tree *t)
+{
+	for (int64_t i = 0; i < t->n_old; i++)
+		t->is_old[t->old[i]] = 0;
+	t->n_old = 0;
+	for (int k = 0; k < t->n_levels; k++) {
+		struct load_level *level = &t->level[k];
+
+		for (int64_t i = 0; i < level->n_old; i++)
+			level->is_old[level->old[i]] = 0;
+		level->n_old = 0;
+	}
+}
+
+static void forget_dirty(struct load_level *level)
+{
+	for (int64_t d = 0; d < level->n_dirty; d++)
+		level->is_dirty[level->dirty[d]] = 0;
+	level->n_dirty = 0;
+}
+
 void cpl_load_tree_free(struct cpl_load_tree *t)
 {
 	struct cpl_arena arena;
 
 	if (!t)
 		return;
+	/* What says which values have changed goes back as it came. */
+	forget_old(t);
+	cpl_arena_clean(&t->arena, t->is_old);
+	for (int k = 0; k < t->n_levels; k++) {
+		forget_dirty(&t->level[k]);
+		cpl_arena_clean(&t->arena, t->level[k].is_old);
+		cpl_arena_clean(&t->arena, t->level[k].is_dirty);
+	}
 	/* The tree itself is in it. */
 	arena = t->arena;
 	cpl_arena_free(&arena);
@@ -208,28 +241,12 @@ int64_t cpl_load_tree_largest(struct cpl_load_tree *t)
 	return i < t->n ? i : t->n - 1;
 }
 
-static void forget_old(struct cpl_load_tree *t)
-{
-	for (int64_t i = 0; i < t->n_old; i++)
-		t->is_old[t->old[i]] = 0;
-	t->n_old = 0;
-	for (int k = 0; k < t->n_levels; k++) {
-		struct load_level *level = &t->level[k];
-
-		for (int64_t i = 0; i < level->n_old; i++)
-			level->is_old[level->old[i]] = 0;
-		level->n_old = 0;
-	}
-}
-
 void cpl_load_tree_sum(struct cpl_load_tree *t)
 {
 	for (int k = 0; k < t->n_levels; k++) {
 		struct load_level *level = &t->level[k];
 
-		for (int64_t d = 0; d < level->n_dirty; d++)
-			level->is_dirty[level->dirty[d]] = 0;
-		level->n_dirty = 0;
+		forget_dirty(level);
 		for (int64_t i = 0; i < level->n; i++)
 			add_up(t, k, i);
 	}
@@ -254,9 +271,7 @@ void cpl_load_tree_undo(struct cpl_load_tree *t)
 		for (int64_t i = 0; i < level->n_old; i++)
 			level->node[level->old[i]] = level->old_node[i];
 		/* What was not computed yet still holds for the old values. */
-		for (int64_t i = 0; i < level->n_dirty; i++)
-			level->is_dirty[level->dirty[i]] = 0;
-		level->n_dirty = 0;
+		forget_dirty(level);
 	}
 	forget_old(t);
 }

@@ -18,7 +18,8 @@ struct cpl_load_summary {
 
 struct cpl_load_tree;
 
-/* n values, all 0. NULL with err (memory). O(n). */
+/* n values, which are all to be put and summed up first. NULL with err (memory). O(n)
+ * for pages that are new, else O(1). */
 struct cpl_load_tree *cpl_load_tree_new(int64_t n, struct cpl_error *err);
 void cpl_load_tree_free(struct cpl_load_tree *tree);
 

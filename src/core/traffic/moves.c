@@ -41,12 +41,13 @@ static int make_own(struct cpl_moves *m, const struct cpl_routing *routing,
 	int64_t n = m->net->n_links, stops = m->n_stops;
 	int rc;
 
-	m->change = cpl_arena_take(&m->arena, n, sizeof(*m->change));
-	m->mark = cpl_arena_take(&m->arena, n, 1);
-	m->touched = cpl_arena_take_raw(&m->arena, n, sizeof(*m->touched));
+	m->change = cpl_arena_take_long(&m->arena, n, sizeof(*m->change), true);
+	m->mark = cpl_arena_take_long(&m->arena, n, 1, true);
+	m->touched = cpl_arena_take_long(&m->arena, n, sizeof(*m->touched), false);
 	if (!m->view) {
-		m->laden = cpl_arena_take_raw(&m->arena, n, sizeof(*m->laden));
-		m->is_laden = cpl_arena_take(&m->arena, n, 1);
+		m->laden = cpl_arena_take_long(&m->arena, n, sizeof(*m->laden),
+		                               false);
+		m->is_laden = cpl_arena_take_long(&m->arena, n, 1, true);
 	}
 	if (stops <= known_stops)
 		m->known = cpl_arena_take(&m->arena, stops * stops,
@@ -71,8 +72,8 @@ int cpl_moves_init(struct cpl_moves *moves, const struct cpl_network *net,
 		                "together; changes by increments need one that "
 		                "routes each pair alone",
 		                routing->name);
-	moves->load = cpl_arena_take(&moves->arena, net->n_links,
-	                             sizeof(*moves->load));
+	moves->load = cpl_arena_take_long(&moves->arena, net->n_links,
+	                                  sizeof(*moves->load), true);
 	make_stops(moves, node, n);
 	/* Among all nodes the same routes are seldom met again. */
 	if (make_own(moves, routing, node ? KNOWN_STOPS : 0, err))
@@ -96,8 +97,41 @@ int cpl_moves_view(const struct cpl_moves *m, struct cpl_moves *view,
 	return make_own(view, m->finder.routing, KNOWN_STOPS_VIEW, err);
 }
 
+static void forget(struct cpl_moves *m)
+{
+	for (int i = 0; i < m->n_touched; i++) {
+		m->change[m->touched[i]] = 0;
+		m->mark[m->touched[i]] = 0;
+	}
+	m->n_touched = 0;
+	m->more_hop_bytes = 0;
+	for (int i = 0; i < m->n_moved; i++)
+		m->has_moved[m->moved[i]] = 0;
+	m->n_moved = 0;
+}
+
+/* What is as long as the network's links goes back as it came, so that whoever comes
+ * next pays for the links of his job and not for all. */
+static void clean(struct cpl_moves *m)
+{
+	if (m->arena.failed || m->start || !m->mark)
+		return;
+	forget(m);
+	cpl_arena_clean(&m->arena, m->change);
+	cpl_arena_clean(&m->arena, m->mark);
+	if (m->view)
+		return;
+	for (int i = 0; i < m->n_laden; i++) {
+		m->load[m->laden[i]] = 0;
+		m->is_laden[m->laden[i]] = 0;
+	}
+	cpl_arena_clean(&m->arena, m->load);
+	cpl_arena_clean(&m->arena, m->is_laden);
+}
+
 void cpl_moves_free(struct cpl_moves *m)
 {
+	clean(m);
 	cpl_arena_free(&m->arena);
 	free(m->share);
 	cpl_route_finder_free(&m->finder);
@@ -210,19 +244,6 @@ double cpl_moves_entry_fraction(struct cpl_moves *m, int rank, int64_t e,
 bool cpl_moves_uses(struct cpl_moves *m, int from_node, int to_node, int link)
 {
 	return cpl_moves_fraction(m, from_node, to_node, link) > 0;
-}
-
-static void forget(struct cpl_moves *m)
-{
-	for (int i = 0; i < m->n_touched; i++) {
-		m->change[m->touched[i]] = 0;
-		m->mark[m->touched[i]] = 0;
-	}
-	m->n_touched = 0;
-	m->more_hop_bytes = 0;
-	for (int i = 0; i < m->n_moved; i++)
-		m->has_moved[m->moved[i]] = 0;
-	m->n_moved = 0;
 }
 
 void cpl_moves_keep(struct cpl_moves *m)
