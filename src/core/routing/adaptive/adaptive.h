@@ -55,6 +55,8 @@ struct cpl_adaptive {
 	int iterations;           /* at most; 0: as said above */
 	bool by_flows;            /* with any number, to compare the two ways */
 	int turns;                /* of jobs by groups; 0: as said below */
+	double piece;             /* bytes of a path up to which they take turns
+	                           * besides; 0: none */
 	double *load;             /* [n_links] the jobs' bytes are added; may be
 	                           * background */
 	double *bandwidth;        /* [n_links] or NULL: what links grant is

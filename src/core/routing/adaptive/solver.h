@@ -70,8 +70,14 @@ struct cpl_transits {
 	unsigned char links[CPL_TRANSITS];
 };
 
+/* A flow, in the order of the turns. */
+struct cpl_turned {
+	int from, to;
+	double bytes;
+};
+
 /* The flows that are asked for in one of several iterations. */
-#define CPL_MOST_TURNS 10
+#define CPL_MOST_TURNS 50
 
 struct cpl_flow_turn {
 	int64_t before;                /* flows of the turns before */
@@ -110,6 +116,7 @@ struct cpl_solver_job {
 	float *links;                   /* [n] in place of hops */
 	int turns;                      /* each iteration has one's flows */
 	struct cpl_flow_turn turn[CPL_MOST_TURNS], now;
+	struct cpl_turned *turned;      /* [n] where there are several turns */
 	struct cpl_route *route;        /* [the largest turn's] */
 	int64_t n_transits[CPL_SHARDS]; /* blocks at most */
 	struct cpl_transits *transits[CPL_SHARDS];
@@ -230,6 +237,8 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err);
 /* The flows of the largest turn. */
 size_t cpl_transits_room(const struct cpl_solver_job *job);
+/* Sorts the flows by turns, and there by groups. */
+void cpl_transits_sort(struct cpl_solver *s, struct cpl_solver_job *job);
 /* Takes the flows whose turn the iteration is. */
 void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job);
 

@@ -545,8 +545,7 @@ static void start(struct cpl_solver *s, struct cpl_solver_job *job,
 {
 	memset(job->total, 0, (size_t)job->n * sizeof(*job->total));
 	memset(job->links, 0, (size_t)job->n * sizeof(*job->links));
-	if (job->turns == 1)
-		cpl_transits_turn(s, job);
+	cpl_transits_sort(s, job);
 }
 
 const struct cpl_passes cpl_by_transits = {

@@ -194,13 +194,46 @@ static void sort_shard(void *arg, int64_t number, int thread)
 	int64_t at = job->now.first[number];
 
 	for (int g = job->cut[number]; g < last; g += TILE)
-		at = sort_tile(&s->table, job, s->iteration % job->turns, g,
+		at = sort_tile(&s->table, job, s->iteration, g,
 		               g + TILE < last ? g + TILE : last, at,
 		               s->shard[number].start);
+}
+
+/* What is sorted is kept, since each turn comes again in the delivery. */
+static void keep_turn(struct cpl_solver_job *job)
+{
+	struct cpl_turned *to = job->turned + job->now.before;
+
+	for (int64_t m = 0; m < job->now.first[CPL_SHARDS]; m++)
+		to[m] = (struct cpl_turned){job->route[m].from, job->route[m].to,
+		                            job->route[m].bytes};
+}
+
+void cpl_transits_sort(struct cpl_solver *s, struct cpl_solver_job *job)
+{
+	for (s->iteration = 0; s->iteration < job->turns; s->iteration++) {
+		job->now = job->turn[s->iteration];
+		cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+		if (job->turns > 1)
+			keep_turn(job);
+	}
+	s->iteration = 0;
+}
+
+static void take_shard(void *arg, int64_t number, int thread)
+{
+	struct cpl_solver *s = arg;
+	struct cpl_solver_job *job = s->at;
+	const struct cpl_turned *from = job->turned + job->now.before;
+
+	for (int64_t m = job->now.first[number]; m < job->now.first[number + 1]; m++)
+		job->route[m] = (struct cpl_route){.from = from[m].from,
+		                                   .to = from[m].to,
+		                                   .bytes = from[m].bytes};
 }
 
 void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job)
 {
 	job->now = job->turn[s->iteration % job->turns];
-	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+	cpl_parallel(s->a->threads, CPL_SHARDS, take_shard, s);
 }
