@@ -120,9 +120,10 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 			shard->cursor =
 			        take_piece(pieces, (size_t)s->table.groups,
 			                   sizeof(*shard->cursor));
-			shard->start =
-			        take_piece(pieces, (size_t)s->table.groups + 1,
-			                   sizeof(*shard->start));
+			shard->start = take_piece(
+			        pieces,
+			        CPL_MOST_TURNS * (size_t)s->table.groups,
+			        sizeof(*shard->start));
 		}
 		shard->far_flow =
 		        take_piece(pieces, far, sizeof(*shard->far_flow));

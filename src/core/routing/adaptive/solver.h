@@ -131,7 +131,7 @@ struct cpl_shard {
 	double granted;            /* in this iteration */
 	/* For transits. */
 	struct cpl_cursor *cursor; /* [groups] */
-	int64_t *start;            /* [groups + 1] */
+	int64_t *start;            /* [turns][groups] */
 	/* For blocks. */
 	double *far_flow;              /* [groups][from][to][2] */
 	struct cpl_segment_view *near; /* [groups alike][to][from][2] */
@@ -237,7 +237,7 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err);
 /* The flows of the largest turn. */
 size_t cpl_transits_room(const struct cpl_solver_job *job);
-/* Sorts the flows by turns, and there by groups. */
+/* Sorts the flows by turns, and there by groups; with one turn they are all taken. */
 void cpl_transits_sort(struct cpl_solver *s, struct cpl_solver_job *job);
 /* Takes the flows whose turn the iteration is. */
 void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job);
