@@ -209,16 +209,20 @@ static inline size_t cpl_solver_cells(const struct cpl_solver *s)
 	return (size_t)s->table.groups * (size_t)s->table.cells;
 }
 
+/* What was kept of the links in the iteration. */
+static inline const struct cpl_cell *cpl_solver_seen(const struct cpl_solver *s)
+{
+	return s->seen + (size_t)s->iteration * cpl_solver_cells(s);
+}
+
 /* Sets all links to their state before the first iteration. */
 void cpl_links_start(struct cpl_solver *s);
 /* Turns what is asked for into the grant for each unit of it. */
 void cpl_links_divide(struct cpl_solver *s);
 /* Turns what is granted into what is left, with the next exposure. */
 void cpl_links_settle(struct cpl_solver *s);
-/* The first keeps what links show in this iteration, the second brings it back
- * into all shards' cells, for the delivery of bytes. */
+/* Keeps what links show in this iteration, for the delivery of bytes. */
 void cpl_links_keep(struct cpl_solver *s);
-void cpl_links_recall(struct cpl_solver *s);
 /* Adds the shards' bytes to the caller's load. */
 void cpl_links_add_bytes(struct cpl_solver *s);
 
