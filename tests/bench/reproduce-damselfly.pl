@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What reproduce-damselfly found, in the folder that is given: prints
 # doc/reproduction/damselfly.md; --plot PLOT_ROWS FOLDER draws its figures there;
-# --best MACHINE JOB PLACEMENT prints the routing with the job's least maximum.
+# --best MACHINE JOB PLACEMENT prints the routing with the job's least maximum;
+# --only PLACEMENT,... WORKLOAD,... FOLDER tests claims R23 to R37 on the full machine
+# with no more than these, and prints the rows of those that can be tested so.
 use strict;
 use warnings;
 use JSON::PP;
 
-my @placements = qw(RDN RDR RDC RDG RRN RRR);
+our @placements = qw(RDN RDR RDC RDG RRN RRR);
 my @long = qw(random-nodes random-routers random-chassis random-groups
 	round-robin-nodes round-robin-routers);
 my @routings = qw(SD SI AD AI AH);
@@ -16,7 +18,7 @@ my @long_routings = qw(static-direct static-indirect adaptive-direct
 my @blocking = qw(RDN RDR RDC RDG);
 my @main = qw(umesh stencil-4d many-to-many spread);
 my @parts = qw(many-to-many many-to-many-66 many-to-many-33);
-my @workloads = qw(w1 w2 w3 w4 w5);
+our @workloads = qw(w1 w2 w3 w4 w5);
 my (%short, %row, %cost);
 @short{@long, @long_routings} = (@placements, @routings);
 
@@ -61,22 +63,33 @@ if (@ARGV && $ARGV[0] eq '--best') {
 }
 
 my $plot = @ARGV && $ARGV[0] eq '--plot' ? $ARGV[1] : undef;
+my $only = @ARGV == 4 && $ARGV[0] eq '--only';
 my $folder = $ARGV[-1] // die "usage: $0 FOLDER\n";
 chdir $folder or die "$folder: $!\n";
 for my $machine (qw(full consecutive small)) { load($machine, $_) for sort glob "$machine/*.json" }
 
+# The placements that were run under all of the routings
+sub under_all {
+	my ($rows, @of) = @_;
+	return grep { my $p = $_; !grep { !$rows->{$_}{$p} } @of } @placements;
+}
+
+# Of the routings that were run with all placements; of few cases, with two at least,
+# those with all routings.
 sub plot {
 	my ($file, $title, $machine, $name, $panel, @of) = @_;
 	my $rows = $row{$machine}{$name} or return;
 	my %long = reverse %short;
 	$long{JS} = 'job-specific';
-	@of = grep { my $r = $_; !grep { !$rows->{$r}{$_} } @placements } @of;
-	return unless @of;
+	my @whole = grep { under_all($rows, $_) == @placements } @of;
+	@of = @whole if @whole;
+	my @with = under_all($rows, @of);
+	return unless @with > 1;
 	open my $out, '|-', $plot, $file, $title, join(',', map { "$long{$_}=$_" } @of),
-		join(',', map { "$long{$_}=$_" } @placements) or die "$plot: $!\n";
+		join(',', map { "$long{$_}=$_" } @with) or die "$plot: $!\n";
 	for my $class (qw(all global)) {
 		print $out "$panel, $class links\n";
-		for my $r (@of) { for my $p (@placements) {
+		for my $r (@of) { for my $p (@with) {
 			print $out join(' ', map { sprintf '%.17g', $rows->{$r}{$p}{links}{$class}{$_} } qw(min q1 median mean q3 max)), "\n";
 		} }
 	}
@@ -85,10 +98,12 @@ sub plot {
 
 my %title = (umesh => 'UMesh', 'stencil-4d' => '4-D stencil',
 	'many-to-many' => 'Many-to-many', spread => 'Spread',
+	'many-to-many-66' => 'Many-to-many, 66%', 'many-to-many-33' => 'Many-to-many, 33%',
 	map { $_ => 'Workload ' . uc } @workloads);
 if ($plot) {
 	plot("damselfly-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, @routings) for @main;
 	plot("damselfly-$_.svg", 'Link traffic on 2,880 routers, 138,240 ranks', 'small', $_, $title{$_}, qw(AD AI AH JS)) for qw(w1 w2 w3 w4);
+	plot("damselfly-full-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, qw(AD AI AH)) for qw(w1 w2 w3 w4);
 	exit;
 }
 
@@ -174,9 +189,9 @@ sub whole { my $w = shift; for my $r (@_) { v($w, $r, $_, 'max') for @placements
 
 # The largest reduction of the maximum by adapting, over placements
 sub gain {
-	my $w = shift;
+	my ($w, @over) = @_;
 	my @best = (9);
-	for my $pair (['SD', 'AD'], ['SI', 'AI']) { for (@placements) {
+	for my $pair (['SD', 'AD'], ['SI', 'AI']) { for (@over ? @over : @placements) {
 		next unless $row{$m}{$w}{$pair->[1]}{$_};
 		my $q = ratio(v($w, $pair->[1], $_, 'max'), v($w, $pair->[0], $_, 'max'));
 		@best = ($q, "$pair->[1] $_") if $q < $best[0];
@@ -206,7 +221,7 @@ sub adaptive_maxima { my $w = shift; join '; ', map { "$_ " . list($w, $_, 'max'
 
 my @six = qw(min q1 median mean q3 max);
 my @random = qw(RDN RDR);
-my @blocked = qw(RDC RDG);
+our @blocked = qw(RDC RDG);
 my @claims = (
 	R1 => 'Indirect routing raises the mean of all patterns, about twice the hops',
 	sub {
@@ -328,8 +343,10 @@ my @claims = (
 	},
 	R23 => 'Many-to-many: adaptivity reduces the maximum by up to 10.2%, 31.1%, 35% at 100, 66, 33% of the cores (tested: reduces, more for smaller jobs)',
 	sub {
-		whole($_, qw(AD AI)) for @parts;
-		my @best = map { [gain($_)] } @parts;
+		my @with = @placements;
+		for my $part (@parts) { my @run = under_all($row{$m}{$part}, qw(SD SI AD AI)); @with = grep { my $p = $_; grep { $_ eq $p } @run } @with }
+		die "not run\n" if @with < 2;
+		my @best = map { [gain($_, @with)] } @parts;
 		($best[0][0] < 1 && falls(map { $_->[0] } @best), 'up to ' . join ', ', map { percent($_->[0]) . " ($_->[1])" } @best)
 	},
 	R24 => 'Many-to-many at smaller sizes, RDN and RDR: AH is clearly below AI; at 33% AH has the least maximum of all',
@@ -341,6 +358,7 @@ my @claims = (
 	R25 => 'Workloads: AD with RDC, RDG has a very high maximum on few global links, also in the fifth without a 4-D stencil (tested: on a global link, over twice that of RDN, over 4 times q3)',
 	sub {
 		my $ok = 1;
+		die "not run\n" unless @blocked;
 		for my $w (@workloads) { for (@blocked) {
 			my $max = v($w, 'AD', $_, 'max', 'global');
 			$ok = 0 unless $max == v($w, 'AD', $_, 'max') && $max > 2 * v($w, 'AD', 'RDN', 'max') && $max > 4 * v($w, 'AD', $_, 'q3', 'global');
@@ -349,6 +367,7 @@ my @claims = (
 	},
 	R26 => 'W1: under AD with RDC, RDG the mean is far above the median; RDN, RDR with indirect (AI) have less skew and a lower maximum',
 	sub {
+		die "not run\n" unless @blocked;
 		my $skew = sub { ratio(v('w1', $_[0], $_[1], 'mean'), v('w1', $_[0], $_[1], 'median')) };
 		my $ok = all { my $b = $_; $skew->('AD', $b) > 1.5 && all { $skew->('AI', $_) < $skew->('AD', $b) && v('w1', 'AI', $_, 'max') < v('w1', 'AD', $b, 'max') } @random } @blocked;
 		($ok, 'mean / median: ' . join(', ', (map { sprintf 'AD %s %.2f', $_, $skew->('AD', $_) } @blocked), map { sprintf 'AI %s %.2f', $_, $skew->('AI', $_) } @random) . '; maximum: AD ' . list('w1', 'AD', 'max', 'all', @blocked) . ', AI ' . list('w1', 'AI', 'max', 'all', @random))
@@ -372,7 +391,7 @@ my @claims = (
 	R31 => 'W3: AH has the lowest maximum for RDN, RDR; AI has generally more than AH',
 	sub {
 		my $more = grep { v('w3', 'AI', $_, 'max') > v('w3', 'AH', $_, 'max') } @placements;
-		(hybrid_lowest('w3') && $more > 3, adaptive_maxima('w3') . "; AI above AH in $more of 6; lowest: " . first(3, ranking('w3', qw(AD AI AH))))
+		(hybrid_lowest('w3') && $more > @placements / 2, adaptive_maxima('w3') . "; AI above AH in $more of " . @placements . "; lowest: " . first(3, ranking('w3', qw(AD AI AH))))
 	},
 	R32 => 'W4 is very similar to W3 (tested: AH has the lowest maximum for RDN, RDR; the maxima of the 18 combinations correlate above 0.9 in rank)',
 	sub {
@@ -382,7 +401,9 @@ my @claims = (
 	R33 => 'The same jobs in other proportions have similar distributions (tested: the maxima of the 18 combinations of W1 to W4 rank alike, each two correlated above 0.7)',
 	sub {
 		my @rho;
-		for my $i (0 .. 2) { push @rho, rank_correlation(map { maxima($workloads[$_]) } $i, $_) for $i + 1 .. 3 }
+		my @w = grep { $_ ne 'w5' } @workloads;
+		for my $i (0 .. $#w - 1) { push @rho, rank_correlation(map { maxima($w[$_]) } $i, $_) for $i + 1 .. $#w }
+		die "not run\n" unless @rho;
 		((sort { $a <=> $b } @rho)[0] > 0.7, 'rank correlations ' . join ', ', map { sprintf '%.2f', $_ } @rho)
 	},
 	R34 => 'AH combines the good features of AD and AI (tested, W1 to W5: its mean is below that of AI, its maximum with RDC, RDG below that of AD)',
@@ -420,7 +441,7 @@ my @claims = (
 		} } }
 		my @best = sort { $mean{$a} <=> $mean{$b} } keys %mean;
 		my ($first) = grep { /^AH/ } @best;
-		(!@bad && $first =~ /RD[NR]/, (@bad ? 'not below ' . join(', ', @bad) : 'below AD and AI in 10 of 10') . '; means: ' . join ', ', map { "$_ " . bytes($mean{$_}) } @best[0 .. 7])
+		(!@bad && $first =~ /RD[NR]/, (@bad ? 'not below ' . join(', ', @bad) : 'below AD and AI in ' . 2 * @workloads . ' of ' . 2 * @workloads) . '; means: ' . join ', ', map { "$_ " . bytes($mean{$_}) } @best[0 .. ($#best < 7 ? $#best : 7)])
 	},
 );
 
@@ -459,6 +480,20 @@ sub uniform {
 	local $m = 'full';
 	my $q = eval { ratio(v('spread', 'SI', 'RDN', 'max', 'column'), v('spread', 'SI', 'RDN', 'mean', 'column')) } or return '';
 	return ': under SI with RDN the largest column link has ' . sprintf('%.0f%%', 100 * ($q - 1)) . ' more than the mean one';
+}
+
+if ($only) {
+	@placements = split /,/, $ARGV[1];
+	@workloads = split /,/, $ARGV[2];
+	@blocked = grep { my $p = $_; grep { $_ eq $p } @placements } @blocked;
+	$m = 'full';
+	while (my ($id, $says, $test) = splice @claims, 0, 3) {
+		next if $id !~ /^R(2[3-9]|3[0-7])$/;
+		my ($ok, $got) = eval { $test->() };
+		die "$id: $@" if $@ && $@ ne "not run\n";
+		print "| $id | $says | $got | ", $ok ? 'yes' : 'no', " |\n" unless $@;
+	}
+	exit;
 }
 
 my %n = (yes => 0, no => 0, 'not run' => 0, wiring => 0);
@@ -538,7 +573,7 @@ for my $r (qw(SD+SI AD AI AH)) { for my $p (@main) {
 	my $heavy = $p eq 'many-to-many' ? '4,096 to 8,192 x up to 120' : $p eq 'spread' ? '2,048 x 30 to 8,192 x 120' : '2,048 x 30';
 	$costs .= cost_row('full', $title{$p}, $p, $r, $r eq 'AD' ? '512 x 5' : $r eq 'SD+SI' ? "512 x 5; $heavy" : $heavy);
 } }
-$costs .= cost_row('full', 'Workload W1', 'w1', $_, '') for qw(SD+SI AD AI AH);
+for my $r (qw(SD+SI AD AI AH JS)) { $costs .= cost_row('full', $title{$_}, $_, $r, '') for 'many-to-many-66', 'many-to-many-33', @workloads }
 my $small = '';
 for my $r (qw(SD+SI AD AI AH JS)) { $small .= cost_row('small', $title{$_}, $_, $r, '') for @main, @workloads }
 
@@ -554,7 +589,7 @@ for my $case (['hand.linear', 'by hand'], ['edison.RDG', 'UMesh, RDG, Edison'], 
 
 # Stages: limit, seconds, evaluations made, found, left out
 my $stages = '';
-for (qw(static exact bandwidths AD small workloads AI-AH W1 Spread curves hard)) {
+for (qw(static exact bandwidths AD small workloads AI-AH W1 Spread curves turns)) {
 	next unless -e "stages/$_.stage";
 	my ($limit, $took, $made, $found, $left) = split ' ', slurp("stages/$_.stage");
 	$stages .= "| $_ | $limit | $took | $made | " . ($left ? "$left not run: out of time" : '') . " |\n";
@@ -589,7 +624,7 @@ for my $r (qw(SD SI)) {
 	$histogram .= "- $r: " . join(', ', map { ($_ < 0 ? 'none' : $_ ? 2 ** ($_ - 1) . ' to ' . 2 ** $_ . ' MiB' : 'up to 1 MiB') . ": $count{$_}" } sort { $a <=> $b } keys %count) . "\n";
 }
 
-sub figures { join ', ', map { "[$title{$_}](damselfly-$_.svg)" } grep { -e "damselfly-$_.svg" } @_ }
+sub figures { my $prefix = shift; join ', ', map { "[$title{$_}](damselfly-$prefix$_.svg)" } grep { -e "damselfly-$prefix$_.svg" } @_ }
 
 print <<"END";
 # Damselfly's experiments
@@ -638,7 +673,7 @@ run, each by the largest machine that it was run on.
 $table
 END
 print "Global links of the 4-D stencil with RDG on the full machine by their bytes\n(Figure 3.19):\n\n$histogram\n" if $histogram;
-print 'Box plots of all and of global links: full ' . (figures(@main) || '-') . '; small ' . (figures(@workloads) || '-') . ".\n\n";
+print 'Box plots of all and of global links: full ' . (join(', ', grep { $_ } figures('', @main), figures('full-', @workloads)) || '-') . '; small ' . (figures('', @workloads) || '-') . ".\n\n";
 print <<"END" if $bandwidths;
 ## Links of different bandwidths
 

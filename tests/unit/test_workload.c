@@ -378,6 +378,45 @@ static void test_turns(void **state)
 	cpl_network_free(net);
 }
 
+/* What turns an upper bound of a path's bytes gives: as many as keep below it. */
+static void test_turns_by_bytes(void **state)
+{
+	static const struct {
+		double share; /* of a flow's bytes, on each of 240 paths */
+		int turns;
+	} table[] = {{1.9, 1}, {2.1, 2}, {9.9, 5}, {49, 25}, {99, 50}};
+	struct cpl_network *net = fly(9, 4, 4, 1, 1);
+	size_t links = (size_t)net->n_links;
+	struct cpl_flows pairs = everybody(net->n_routers);
+	int64_t n = pairs.row[pairs.n_from];
+	double *load[2], mean = 0;
+
+	for (int64_t m = 0; m < n; m++)
+		mean += pairs.bytes[m] / (double)n;
+	for (int k = 0; k < 2; k++)
+		load[k] = calloc(links, sizeof(double));
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct cpl_adaptive_job job = {
+		        &pairs, &cpl_routing_adaptive_indirect, {0, 0}};
+
+		for (int k = 0; k < 2; k++) {
+			struct cpl_adaptive a = {
+			        .net = net, .job = &job, .n_jobs = 1,
+			        .load = load[k], .threads = 1,
+			        .turns = k ? 0 : table[i].turns,
+			        .piece = k ? table[i].share * mean / 240 : 0};
+
+			memset(load[k], 0, links * sizeof(double));
+			assert_int_equal(cpl_adaptive_solve(&a, NULL), 0);
+		}
+		assert_memory_equal(load[0], load[1], links * sizeof(double));
+	}
+	for (int k = 0; k < 2; k++)
+		free(load[k]);
+	cpl_flows_free(&pairs);
+	cpl_network_free(net);
+}
+
 /* Jobs of several sizes and routings one after the other, alone and two at a
  * time: what others left in the buffers changes nothing. */
 static void test_reuse(void **state)
@@ -530,6 +569,7 @@ int main(void)
 	        cmocka_unit_test(test_threads),
 	        cmocka_unit_test(test_sorted_pairs),
 	        cmocka_unit_test(test_turns),
+	        cmocka_unit_test(test_turns_by_bytes),
 	        cmocka_unit_test(test_reuse),
 	        cmocka_unit_test(test_sees_the_others),
 	        cmocka_unit_test(test_stream),

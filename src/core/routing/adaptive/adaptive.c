@@ -107,8 +107,6 @@ static void deliver(struct cpl_solver *s, int iterations)
 			step(s);
 			continue;
 		}
-		if (s->seen)
-			cpl_links_recall(s);
 		over_jobs(s, CPL_REPLAY);
 	}
 }

@@ -55,6 +55,8 @@ struct cpl_adaptive {
 	int iterations;           /* at most; 0: as said above */
 	bool by_flows;            /* with any number, to compare the two ways */
 	int turns;                /* of jobs by groups; 0: as said below */
+	double piece;             /* bytes of a path up to which they take turns
+	                           * besides; 0: none */
 	double *load;             /* [n_links] the jobs' bytes are added; may be
 	                           * background */
 	double *bandwidth;        /* [n_links] or NULL: what links grant is
@@ -86,10 +88,13 @@ static inline bool cpl_routing_is_adaptive(const struct cpl_routing *routing)
  * bytes per flow and 1 KB per link) above a million flows, or above 20,000 and
  * 512 to each group, where there are up to four links between two groups.
  *
- * Above 16 million flows of a job these take turns: an iteration asks for one in 2, 5
- * or 10 of them, drawn once for all and such that a turn has no more than that, for
- * as many times its bytes. It costs what these flows cost, with 24 bytes for each of
+ * Above 16 million flows of a job these take turns: an iteration asks for one in 2, 5,
+ * 10, 25 or 50 of them, drawn once for all and such that a turn has no more than that,
+ * for as many times its bytes. It costs what these flows cost, with 40 bytes for each of
  * the others. A flow then has 240 paths over the number of turns, which changes the
- * links' bytes by chance: doc/reproduction/adaptivity.md says by how much.
+ * links' bytes by chance. `piece` has jobs of smaller flows take turns as well, as many
+ * as leave no more than that of a flow's bytes, in their mean, to each of its paths, so
+ * that light flows cost as little as heavy ones: a workload of five jobs takes an eighth.
+ * doc/reproduction/adaptivity.md says by how much both change what comes out.
  */
 int cpl_adaptive_solve(struct cpl_adaptive *a, struct cpl_error *err);

@@ -247,27 +247,9 @@ static void keep(void *arg, int64_t chunk, int thread)
 		        (struct cpl_cell){s->left[c], s->shard[0].cell[c].view};
 }
 
-static void recall(void *arg, int64_t chunk, int thread)
-{
-	const struct cpl_solver *s = arg;
-	int64_t n = (int64_t)cpl_solver_cells(s);
-	int64_t first = cpl_parallel_first(n, CHUNKS, chunk);
-	int64_t last = cpl_parallel_first(n, CHUNKS, chunk + 1);
-
-	for (int i = 0; i < s->n_shards; i++)
-		memcpy(s->shard[i].cell + first,
-		       s->seen + s->iteration * n + first,
-		       (size_t)(last - first) * sizeof(*s->seen));
-}
-
 void cpl_links_keep(struct cpl_solver *s)
 {
 	cpl_parallel(s->a->threads, CHUNKS, keep, s);
-}
-
-void cpl_links_recall(struct cpl_solver *s)
-{
-	cpl_parallel(s->a->threads, CHUNKS, recall, s);
 }
 
 static void add_bytes(const struct cpl_solver *s, const struct link_run *run)

@@ -67,6 +67,9 @@ static void allot_job(const struct cpl_solver *s, struct cpl_solver_job *job,
 	job->total = take_piece(pieces, count, sizeof(*job->total));
 	if (job->passes == &cpl_by_transits) {
 		job->links = take_piece(pieces, count, sizeof(*job->links));
+		if (job->turns > 1)
+			job->turned = take_piece(pieces, count,
+			                         sizeof(*job->turned));
 		job->route = take_piece(pieces, cpl_transits_room(job),
 		                        sizeof(*job->route));
 		for (int i = 0; i < CPL_SHARDS; i++)
@@ -117,9 +120,10 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 			shard->cursor =
 			        take_piece(pieces, (size_t)s->table.groups,
 			                   sizeof(*shard->cursor));
-			shard->start =
-			        take_piece(pieces, (size_t)s->table.groups + 1,
-			                   sizeof(*shard->start));
+			shard->start = take_piece(
+			        pieces,
+			        CPL_MOST_TURNS * (size_t)s->table.groups,
+			        sizeof(*shard->start));
 		}
 		shard->far_flow =
 		        take_piece(pieces, far, sizeof(*shard->far_flow));
@@ -135,11 +139,12 @@ static void allot_rest(struct cpl_solver *s, int64_t flows,
 		cpl_path_table_fill(&s->table, tables);
 }
 
-/* Numbers of turns divide the iterations of the exposure and those after it, so that
- * each flow has as many. */
+/* Numbers of turns divide the iterations of the exposure, so that each flow has as
+ * many. */
+static const int turns[] = {1, 2, 5, 10, 25, CPL_MOST_TURNS};
+
 static int turns_of(const struct cpl_solver *s, int64_t flows)
 {
-	static const int turns[] = {1, 2, 5, CPL_MOST_TURNS};
 	int i = 0;
 
 	while (turns[i] < CPL_MOST_TURNS &&
@@ -149,23 +154,45 @@ static int turns_of(const struct cpl_solver *s, int64_t flows)
 	return turns[i];
 }
 
+/* The most with which a flow's bytes over its paths are no more than a piece. */
+static int turns_by_bytes(const struct cpl_solver *s,
+                          const struct cpl_solver_job *job)
+{
+	double bytes = 0;
+	int i = 0;
+
+	for (int64_t m = 0; m < job->n; m++)
+		bytes += job->flows->bytes[m];
+	while (turns[i] < CPL_MOST_TURNS &&
+	       turns[i + 1] * bytes <=
+	               s->a->piece * (double)job->n * ITERATIONS_KEPT * CPL_DRAWN)
+		i++;
+	return turns[i];
+}
+
 /* Chooses the passes for the flows of a job. */
 static int choose(struct cpl_solver *s, struct cpl_solver_job *job,
                   struct cpl_error *err)
 {
+	int64_t many = FILL * (int64_t)s->table.groups;
+
 	job->passes = job->direct < 0 ? &cpl_by_direct : &cpl_by_drawn;
+	job->turns = 1;
 	if (job->n <= ONE_SHARD || s->a->by_flows)
 		return 0;
+	if (s->a->piece > 0 && job->direct >= 0)
+		job->turns = turns_by_bytes(s, job);
 	if (cpl_blocks_pay(s, job)) {
 		job->passes = &cpl_by_blocks;
 		s->blocks = true;
-	} else if ((job->n > MAX_REMEMBERED ||
-	            job->n >= FILL * (int64_t)s->table.groups) &&
+	} else if ((job->turns > 1 || job->n > MAX_REMEMBERED ||
+	            job->n >= many) &&
 	           s->a->iterations <= ITERATIONS_KEPT &&
 	           cpl_transits_pay(s, job)) {
 		job->passes = &cpl_by_transits;
 		s->transits = true;
-		job->turns = turns_of(s, job->n);
+		if (job->turns == 1)
+			job->turns = turns_of(s, job->n);
 		return cpl_transits_cut(s->a->net, job, err);
 	}
 	return 0;

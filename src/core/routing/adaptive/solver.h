@@ -70,8 +70,14 @@ struct cpl_transits {
 	unsigned char links[CPL_TRANSITS];
 };
 
+/* A flow, in the order of the turns. */
+struct cpl_turned {
+	int from, to;
+	double bytes;
+};
+
 /* The flows that are asked for in one of several iterations. */
-#define CPL_MOST_TURNS 10
+#define CPL_MOST_TURNS 50
 
 struct cpl_flow_turn {
 	int64_t before;                /* flows of the turns before */
@@ -110,6 +116,7 @@ struct cpl_solver_job {
 	float *links;                   /* [n] in place of hops */
 	int turns;                      /* each iteration has one's flows */
 	struct cpl_flow_turn turn[CPL_MOST_TURNS], now;
+	struct cpl_turned *turned;      /* [n] where there are several turns */
 	struct cpl_route *route;        /* [the largest turn's] */
 	int64_t n_transits[CPL_SHARDS]; /* blocks at most */
 	struct cpl_transits *transits[CPL_SHARDS];
@@ -124,7 +131,7 @@ struct cpl_shard {
 	double granted;            /* in this iteration */
 	/* For transits. */
 	struct cpl_cursor *cursor; /* [groups] */
-	int64_t *start;            /* [groups + 1] */
+	int64_t *start;            /* [turns][groups] */
 	/* For blocks. */
 	double *far_flow;              /* [groups][from][to][2] */
 	struct cpl_segment_view *near; /* [groups alike][to][from][2] */
@@ -202,16 +209,20 @@ static inline size_t cpl_solver_cells(const struct cpl_solver *s)
 	return (size_t)s->table.groups * (size_t)s->table.cells;
 }
 
+/* What was kept of the links in the iteration. */
+static inline const struct cpl_cell *cpl_solver_seen(const struct cpl_solver *s)
+{
+	return s->seen + (size_t)s->iteration * cpl_solver_cells(s);
+}
+
 /* Sets all links to their state before the first iteration. */
 void cpl_links_start(struct cpl_solver *s);
 /* Turns what is asked for into the grant for each unit of it. */
 void cpl_links_divide(struct cpl_solver *s);
 /* Turns what is granted into what is left, with the next exposure. */
 void cpl_links_settle(struct cpl_solver *s);
-/* The first keeps what links show in this iteration, the second brings it back
- * into all shards' cells, for the delivery of bytes. */
+/* Keeps what links show in this iteration, for the delivery of bytes. */
 void cpl_links_keep(struct cpl_solver *s);
-void cpl_links_recall(struct cpl_solver *s);
 /* Adds the shards' bytes to the caller's load. */
 void cpl_links_add_bytes(struct cpl_solver *s);
 
@@ -230,6 +241,8 @@ int cpl_transits_cut(const struct cpl_network *net, struct cpl_solver_job *job,
                      struct cpl_error *err);
 /* The flows of the largest turn. */
 size_t cpl_transits_room(const struct cpl_solver_job *job);
+/* Sorts the flows by turns, and there by groups; with one turn they are all taken. */
+void cpl_transits_sort(struct cpl_solver *s, struct cpl_solver_job *job);
 /* Takes the flows whose turn the iteration is. */
 void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job);
 

@@ -193,7 +193,7 @@ static inline unsigned char links_of(const struct cpl_path_table *w,
 static void see_both_block(const struct cpl_solver *s, int64_t first_cell,
                            struct cpl_transits *p)
 {
-	const struct cpl_cell *cell = s->shard->cell + first_cell;
+	const struct cpl_cell *cell = cpl_solver_seen(s) + first_cell;
 
 	for (int i = 0; i < p->n; i++) {
 		double left = INFINITY, unit = INFINITY;
@@ -286,7 +286,8 @@ static inline void follow(const struct cpl_path_table *w,
 /* Follows some flows, prefetches their cells, and returns their number. */
 static inline int follow_some(const struct cpl_path_table *w,
                               struct cpl_solver_job *job,
-                              const struct cpl_shard *shard, int64_t m,
+                              const struct cpl_shard *shard,
+                              const struct cpl_cell *cell, int64_t m,
                               struct visit visit[BATCH][CPL_DRAWN])
 {
 	int64_t last = job->now.first[shard->number + 1];
@@ -297,7 +298,7 @@ static inline int follow_some(const struct cpl_path_table *w,
 		for (int k = 0; k < CPL_DRAWN; k++)
 			for (int j = 0; j < CPL_LEG; j++)
 				__builtin_prefetch(
-				        &shard->cell[visit[i][k].cell[j]], 1);
+				        &cell[visit[i][k].cell[j]], 1);
 	}
 	return n;
 }
@@ -360,7 +361,7 @@ typedef void some_flows(const struct cpl_path_table *w,
 
 /* Goes over all flows of a shard and returns the sum. */
 static inline double over_flows(const struct cpl_solver *s, int64_t chunk,
-                                some_flows *each)
+                                const struct cpl_cell *cell, some_flows *each)
 {
 	const struct cpl_path_table w = s->table;
 	struct cpl_solver_job *job = s->at;
@@ -372,7 +373,7 @@ static inline double over_flows(const struct cpl_solver *s, int64_t chunk,
 	for (int g = 0; g < w.groups; g++)
 		shard->cursor[g] = (struct cpl_cursor){heads(s, chunk)[g], 0};
 	while (m < last) {
-		int n = follow_some(&w, job, shard, m, visit);
+		int n = follow_some(&w, job, shard, cell, m, visit);
 
 		each(&w, s, shard, m, n, visit, &sum);
 		m += n;
@@ -391,7 +392,9 @@ static void ask_some(const struct cpl_path_table *w, const struct cpl_solver *s,
 
 static void ask_shard(void *arg, int64_t chunk, int thread)
 {
-	over_flows(arg, chunk, ask_some);
+	const struct cpl_solver *s = arg;
+
+	over_flows(s, chunk, s->shard[chunk].cell, ask_some);
 }
 
 static void grant_some(const struct cpl_path_table *w,
@@ -414,7 +417,8 @@ static void grant_shard(void *arg, int64_t chunk, int thread)
 {
 	struct cpl_solver *s = arg;
 
-	s->shard[chunk].granted += over_flows(s, chunk, grant_some);
+	s->shard[chunk].granted +=
+	        over_flows(s, chunk, s->shard[chunk].cell, grant_some);
 }
 
 typedef void task(void *arg, int64_t index, int thread);
@@ -476,11 +480,12 @@ static inline double deliver_flow(const struct cpl_path_table *w,
                                   struct visit visit[CPL_DRAWN])
 {
 	const struct cpl_route *route = &s->at->route[m];
+	const struct cpl_cell *cell = cpl_solver_seen(s);
 	double value[CPL_DRAWN], share[CPL_DRAWN], sum = 0, links = 0;
 	float got[CPL_DRAWN];
 
 	for (int k = 0; k < CPL_DRAWN; k++) {
-		value[k] = least(shard->cell, &visit[k]);
+		value[k] = least(cell, &visit[k]);
 		sum += value[k];
 	}
 	sum = sum > CPL_NOTHING
@@ -489,7 +494,7 @@ static inline double deliver_flow(const struct cpl_path_table *w,
 	for (int k = 0; k < CPL_DRAWN; k++) {
 		float weight = (float)(value[k] * sum);
 
-		got[k] = (float)(least_unit(shard->cell, &visit[k]) *
+		got[k] = (float)(least_unit(cell, &visit[k]) *
 		                 (double)weight);
 	}
 	if (!cpl_shares(s->at->total[s->at->now.before + m],
@@ -527,10 +532,11 @@ static void deliver_shard(void *arg, int64_t chunk, int thread)
 {
 	const struct cpl_solver *s = arg;
 
-	s->at->routed[chunk].hop_bytes += over_flows(s, chunk, deliver_some);
+	s->at->routed[chunk].hop_bytes +=
+	        over_flows(s, chunk, cpl_solver_seen(s), deliver_some);
 }
 
-/* Cells hold what was left and what each unit got in the iteration. */
+/* What was left and what each unit got in the iteration was kept. */
 static void replay(struct cpl_solver *s, struct cpl_solver_job *job,
                    struct cpl_shard *shard)
 {
@@ -545,8 +551,7 @@ static void start(struct cpl_solver *s, struct cpl_solver_job *job,
 {
 	memset(job->total, 0, (size_t)job->n * sizeof(*job->total));
 	memset(job->links, 0, (size_t)job->n * sizeof(*job->links));
-	if (job->turns == 1)
-		cpl_transits_turn(s, job);
+	cpl_transits_sort(s, job);
 }
 
 const struct cpl_passes cpl_by_transits = {

@@ -4,6 +4,7 @@
  * tiles of the groups of their sources, and there by those of their destinations.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "routing/adaptive/solver.h"
@@ -128,62 +129,68 @@ out:
 	return rc;
 }
 
-/* Counts a row's flows of the turn by destination group, one index further on. */
+/* Counts a row's flows by turn and destination group. */
 static void count_row(const struct cpl_path_table *w,
-                      const struct cpl_solver_job *job, int row, int turn,
-                      int64_t *start)
-{
-	const struct cpl_flows *flows = job->flows;
-
-	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++)
-		if (turn_of(job, flows->from[row], flows->to[m]) == turn)
-			start[cpl_path_table_router(w, flows->to[m]).group + 1]++;
-}
-
-static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
-                     int row, int turn, int64_t *start)
+                      const struct cpl_solver_job *job, int row, int64_t *start)
 {
 	const struct cpl_flows *flows = job->flows;
 
 	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++) {
-		int group = cpl_path_table_router(w, flows->to[m]).group;
+		int turn = turn_of(job, flows->from[row], flows->to[m]);
 
-		if (turn_of(job, flows->from[row], flows->to[m]) != turn)
-			continue;
-		job->route[start[group]++] = (struct cpl_route){
-		        .from = flows->from[row],
-		        .to = flows->to[m],
-		        .bytes = flows->bytes[m],
-		};
+		start[turn * w->groups +
+		      cpl_path_table_router(w, flows->to[m]).group]++;
 	}
 }
 
-/* Sorts the turn's flows from groups first .. last - 1 by destination group, from
- * `at` on, and returns where they end. */
-static int64_t sort_tile(const struct cpl_path_table *w,
-                         struct cpl_solver_job *job, int turn, int first,
-                         int last, int64_t at, int64_t *start)
+static void keep_row(const struct cpl_path_table *w, struct cpl_solver_job *job,
+                     int row, int64_t *start)
 {
 	const struct cpl_flows *flows = job->flows;
 
-	start[0] = at;
-	for (int g = 0; g < w->groups; g++)
-		start[g + 1] = 0;
+	for (int64_t m = flows->row[row]; m < flows->row[row + 1]; m++) {
+		int from = flows->from[row], to = flows->to[m];
+		int turn = turn_of(job, from, to);
+		int64_t at = start[turn * w->groups +
+		                   cpl_path_table_router(w, to).group]++;
+		double bytes = flows->bytes[m];
+
+		if (job->turned)
+			job->turned[at] = (struct cpl_turned){from, to, bytes};
+		else
+			job->route[at] = (struct cpl_route){
+			        .from = from, .to = to, .bytes = bytes};
+	}
+}
+
+/* Sorts the flows from groups first .. last - 1 by turn and destination group, each
+ * turn's from at[turn] on, which becomes where they end. */
+static void sort_tile(const struct cpl_path_table *w, struct cpl_solver_job *job,
+                      int first, int last, int64_t *at, int64_t *start)
+{
+	const struct cpl_flows *flows = job->flows;
+
+	memset(start, 0,
+	       (size_t)job->turns * (size_t)w->groups * sizeof(*start));
 	for (int i = 0; i < flows->n_from; i++) {
 		int group = group_of(w, flows, i);
 
 		if (group >= first && group < last)
-			count_row(w, job, i, turn, start);
+			count_row(w, job, i, start);
 	}
-	for (int g = 0; g < w->groups; g++)
-		start[g + 1] += start[g];
+	for (int t = 0; t < job->turns; t++)
+		for (int g = 0; g < w->groups; g++) {
+			int64_t n = start[t * w->groups + g];
+
+			start[t * w->groups + g] = at[t];
+			at[t] += n;
+		}
 	for (int i = 0; i < flows->n_from; i++) {
 		int group = group_of(w, flows, i);
 
 		if (group >= first && group < last)
-			keep_row(w, job, i, turn, start);
+			keep_row(w, job, i, start);
 	}
-	return start[w->groups];
 }
 
 static void sort_shard(void *arg, int64_t number, int thread)
@@ -191,16 +198,35 @@ static void sort_shard(void *arg, int64_t number, int thread)
 	struct cpl_solver *s = arg;
 	struct cpl_solver_job *job = s->at;
 	int last = job->cut[number + 1];
-	int64_t at = job->now.first[number];
+	int64_t at[CPL_MOST_TURNS];
 
+	for (int t = 0; t < job->turns; t++)
+		at[t] = job->turn[t].before + job->turn[t].first[number];
 	for (int g = job->cut[number]; g < last; g += TILE)
-		at = sort_tile(&s->table, job, s->iteration % job->turns, g,
-		               g + TILE < last ? g + TILE : last, at,
-		               s->shard[number].start);
+		sort_tile(&s->table, job, g, g + TILE < last ? g + TILE : last,
+		          at, s->shard[number].start);
+}
+
+void cpl_transits_sort(struct cpl_solver *s, struct cpl_solver_job *job)
+{
+	job->now = job->turn[0];
+	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+}
+
+static void take_shard(void *arg, int64_t number, int thread)
+{
+	struct cpl_solver *s = arg;
+	struct cpl_solver_job *job = s->at;
+	const struct cpl_turned *from = job->turned + job->now.before;
+
+	for (int64_t m = job->now.first[number]; m < job->now.first[number + 1]; m++)
+		job->route[m] = (struct cpl_route){.from = from[m].from,
+		                                   .to = from[m].to,
+		                                   .bytes = from[m].bytes};
 }
 
 void cpl_transits_turn(struct cpl_solver *s, struct cpl_solver_job *job)
 {
 	job->now = job->turn[s->iteration % job->turns];
-	cpl_parallel(s->a->threads, CPL_SHARDS, sort_shard, s);
+	cpl_parallel(s->a->threads, CPL_SHARDS, take_shard, s);
 }
