@@ -291,14 +291,14 @@ static void draw_free(const struct cpl_network *net, int n, int *host, int *room
 /* A layout has whole hosts, is told what the model tells, is never above blocks nor
  * below the bound. */
 static void check_layout(const struct cpl_network *net, int n_hosts, double *above,
-                         int *better)
+                         int *better, int *less)
 {
 	struct cpl_error err = {""};
 	int host[NODES], room[6], rank_host[RANKS], node[RANKS], on[NODES] = {0};
 	struct cpl_signature *sig = parse_job(signatures[draw(N_SIGNATURES)]);
 	struct cpl_comm *comm = cpl_signature_total(sig, &err);
 	struct cpl_rank_grid grid;
-	struct cpl_domain_layout how = {net, comm, &grid, n_hosts, host, 2, 0};
+	struct cpl_domain_layout how = {net, comm, &grid, n_hosts, host, 2, 0, 0};
 	struct domains all = {comm, &grid, 6, room, 2};
 	struct cpl_domain_cost blocks, cost, want;
 	double bound;
@@ -323,6 +323,12 @@ static void check_layout(const struct cpl_network *net, int n_hosts, double *abo
 	assert_int_equal(domains_bound(&all, &bound, &err), 0);
 	assert_true(bound <= cost.bytes * (1 + 1e-9));
 	*above += log(cost.bytes / bound);
+	/* With little work it is a worse layout, but one. */
+	how.work = 500;
+	assert_int_equal(cpl_domain_layout(&how, rank_host, &blocks, &want, &err), 0);
+	assert_true(want.bytes <= blocks.bytes);
+	assert_true(want.port <= blocks.port * (1 + 1e-9));
+	*less += want.bytes > cost.bytes * (1 + 1e-9);
 	*better += cost.bytes < 0.9 * blocks.bytes;
 	cpl_comm_free(comm);
 	cpl_signature_free(sig);
@@ -331,19 +337,20 @@ static void check_layout(const struct cpl_network *net, int n_hosts, double *abo
 static void test_layout(void **state)
 {
 	static const char *const text[] = {MACHINE "true}}", MACHINE "false}}"};
-	int better = 0, cases = 24;
+	int better = 0, less = 0, cases = 24;
 	double above = 0;
 
 	for (int i = 0; i < cases; i++) {
 		struct cpl_network *net = parse_network(text[i % 2]);
 
-		check_layout(net, 12 + i % 4 * 2, &above, &better);
+		check_layout(net, 12 + i % 4 * 2, &above, &better, &less);
 		cpl_network_free(net);
 	}
 	above = exp(above / cases);
 	print_message("%.3f of the bound, %d of %d 10 %% below blocks\n", above,
 	              better, cases);
 	assert_in_range(better, cases / 2, cases);
+	assert_in_range(less, 1, cases);
 	assert_true(above < 1.4);
 	(void)state;
 }
@@ -365,7 +372,7 @@ static void test_policy(void **state)
 		                                    .n_nodes_wanted = RANKS / 2,
 		                                    .comm = comm,
 		                                    .ranks_per_node = 2};
-		struct cpl_domain_layout how = {net, comm, NULL, 0, host, 2, 0};
+		struct cpl_domain_layout how = {net, comm, NULL, 0, host, 2, 0, 0};
 		struct cpl_domain_cost stock, blocks, cost;
 
 		draw_free(net, 18, host, room);
@@ -412,7 +419,7 @@ static void test_memory(void **state)
 	struct cpl_domain_cost blocks, cost;
 	int host[NODES], room[6], rank_host[RANKS], rc = -1, without = 0;
 	bool done = false;
-	struct cpl_domain_layout how = {net, comm, &grid, RANKS / 2, host, 2, 0};
+	struct cpl_domain_layout how = {net, comm, &grid, RANKS / 2, host, 2, 0, 0};
 
 	assert_true(cpl_phases_groups(sig->phase, sig->n_phases, &grid));
 	draw_free(net, RANKS / 2, host, room);

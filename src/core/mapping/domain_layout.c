@@ -11,7 +11,7 @@
 #include "mapping/mapping_internal.h"
 #include "traffic/ports.h"
 
-#define WORK 2000000  /* edges that a search looks at */
+#define WORK 2000000  /* edges that a search looks at, if it is not told */
 #define ROUNDS 24     /* in each it is so much colder */
 #define COOLING 0.8
 #define WARMEST 0.1   /* of the most that two hosts exchange */
@@ -185,11 +185,12 @@ static void anneal(struct domain_search *s)
 {
 	double warm = s->warm * WARMEST, least = s->excess > 0 ? INFINITY : s->bytes;
 	size_t size = (size_t)s->how->n_hosts * sizeof(int);
+	int64_t all = s->how->work > 0 ? s->how->work : WORK;
 
 	memcpy(s->best, s->at, size);
 	for (int round = 0; round < ROUNDS; round++, warm *= COOLING) {
 		s->price = PORT_PRICE * (1 << round / DEARER);
-		while (s->work < (int64_t)WORK / ROUNDS * (round + 1)) {
+		while (s->work < all / ROUNDS * (round + 1)) {
 			move(s, warm);
 			if (s->excess <= 1e-9 * s->most_port &&
 			    s->bytes < least * (1 - 1e-9)) {

@@ -19,6 +19,7 @@ struct cpl_domain_layout {
 	const int *host; /* [n_hosts] nodes */
 	int per_host;    /* ranks of each host but for the last one */
 	uint64_t seed;
+	int64_t work; /* edges that each of two searches may look at; 0: 2 million */
 };
 
 /* Bytes between domains, and those of the busiest port of a node. */
@@ -32,8 +33,7 @@ struct cpl_domain_cost {
  * Slurm fills them, to better ones. No port is busier than in blocks, and no more is
  * sent between domains: *blocks has their cost, and *out that of the layout. Which of
  * the hosts a rank gets does not depend on their order if it needs them all. Returns 0,
- * or -1 with err (too few hosts; memory). O(entries log entries + a fixed number of
- * exchanges * entries of a host).
+ * or -1 with err (too few hosts; memory). O(entries log entries + work).
  */
 int cpl_domain_layout(const struct cpl_domain_layout *how, int *rank_host,
                       struct cpl_domain_cost *blocks, struct cpl_domain_cost *out,

@@ -139,7 +139,9 @@ static int map(const struct cpl_map_request *req, int *rank_host,
 	                                                        : NULL,
 	                                .n_hosts = req->n_hosts,
 	                                .host = req->host,
-	                                .per_host = ranks_each(req)};
+	                                .per_host = ranks_each(req),
+	                                .work = req->work < INT64_MAX ? req->work
+	                                                              : 0};
 	struct cpl_domain_cost blocks, best;
 
 	if (by_domains(req))

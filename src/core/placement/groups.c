@@ -43,7 +43,7 @@ static void list_nodes(const struct cpl_placement_request *req, const int *node,
 }
 
 /* Seeds of searches that are tried where the mapper finds no layout as good as stock's
- * on the nodes of the first. */
+ * on the nodes of the first, if work is not limited. */
 #define TRIES 4
 
 /* Lists the nodes of a layout with few bytes between domains. Returns 1 where the mapper
@@ -80,12 +80,13 @@ static int place_in_domains(const struct cpl_placement_request *req,
 	                                .comm = req->comm,
 	                                .grid = req->grid.n ? &req->grid : NULL,
 	                                .host = node,
-	                                .per_host = req->ranks_per_node};
+	                                .per_host = req->ranks_per_node,
+	                                .work = req->work};
 
 	if (arena->failed)
 		return -1;
 	how.n_hosts = list_free(req, node);
-	for (; !rc && how.seed < TRIES; how.seed++)
+	for (; !rc && how.seed < (req->work ? 1 : TRIES); how.seed++)
 		rc = try_nodes(req, how, rank_host, taken, out, err);
 	if (!rc)
 		memcpy(out, node, (size_t)req->n_nodes_wanted * sizeof(*out));

@@ -197,6 +197,7 @@ static int place_candidate(struct judge *j, int i, struct cpl_error *err)
 	struct cpl_placement_request place = j->req->place;
 
 	place.seed = c->seed;
+	place.work = cpl_judge_layout_work(j);
 	place.option = j->req->wish.option;
 	/* That of the searches. */
 	if (c->policy == &cpl_placement_keep_whole && !place.option)
@@ -305,7 +306,9 @@ static bool affords(struct judge *j, int i)
 		evaluations += j->req->stock ? cpl_judge_evaluations(
 		                                       j, j->req->stock)
 		                             : 1;
-	return cpl_judge_affords(j, node, evaluations, 0);
+	return cpl_judge_affords(
+	        j, node, evaluations,
+	        cpl_judge_layouts_work(j, j->out->candidate[i].policy, NULL));
 }
 
 /* In turn. */

@@ -101,6 +101,12 @@ void cpl_judge_broken(struct judge *j, int i);
 /* judge_work.c */
 
 int cpl_judge_begin_work(struct judge *j, struct cpl_error *err);
+/* What each search of a layout in domains may take, 0: it is not limited; and what all
+ * those of a policy's candidate and of a mapper (or NULL) come to. */
+long cpl_judge_layout_work(const struct judge *j);
+long cpl_judge_layouts_work(const struct judge *j,
+                            const struct cpl_placement_policy *policy,
+                            const struct cpl_mapper *mapper);
 /* Where work is limited, keeps of it what a search from the best candidate takes, if
  * there is to be one: with less work it finds better nodes than are among many
  * candidates. mapping: as far as that does not make what the search needs. */

@@ -55,6 +55,8 @@ int cpl_judge_map_by_name(struct judge *j, const int *node,
 	struct cpl_map_result result;
 
 	map.host = node;
+	if (cpl_judge_layouts_work(j, NULL, j->mapper))
+		map.work = cpl_judge_layout_work(j);
 	if (cpl_map(j->mapper, &map, &result, err))
 		return -1;
 	memcpy(out->node, node, (size_t)j->n * sizeof(int));
@@ -84,7 +86,8 @@ static long map_work(const struct judge *j)
 
 	if (!cpl_judge_is_quick(j))
 		work += 2 * (long)j->ranks * j->n +
-		        FLOW_WORK * (long)j->req->comm->n_entries;
+		        FLOW_WORK * (long)j->req->comm->n_entries +
+		        cpl_judge_layouts_work(j, NULL, j->mapper);
 	return work;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A decision within its work: counted beforehand, so that the same is judged on
  * every machine, and at every run, before a clock ends it. */
+#include "mapping/mappers.h"
 #include "placement/judge_internal.h"
 
 /* Links of a route, and what noting them costs; less where there are more
@@ -17,6 +18,11 @@
 #define SEARCH_LIMITED 400000L
 #define SEARCH_SHARE 4
 #define SEARCH_TWICE 2
+/* Of a layout in domains (mapping/domain_layout.h): the share of the limit that one of
+ * its searches has, and how many a policy and a mapper make. */
+#define LAYOUT_SHARE 16
+#define LAYOUTS_OF_POLICY 4
+#define LAYOUTS_OF_MAPPER 2
 /* How often flows are looked through, at the least, in one that is worth it. */
 #define SEARCH_PICKS 3
 
@@ -70,6 +76,23 @@ bool cpl_judge_affords(struct judge *j, const int *node, int evaluations,
 	}
 	j->spent += work;
 	return true;
+}
+
+long cpl_judge_layout_work(const struct judge *j)
+{
+	return j->req->work / LAYOUT_SHARE;
+}
+
+long cpl_judge_layouts_work(const struct judge *j,
+                            const struct cpl_placement_policy *policy,
+                            const struct cpl_mapper *mapper)
+{
+	int n = (policy == &cpl_placement_groups ? LAYOUTS_OF_POLICY : 0) +
+	        (mapper == &cpl_mapper_groups ? LAYOUTS_OF_MAPPER : 0);
+
+	return j->req->place.net->accelerators.domain_of
+	               ? n * cpl_judge_layout_work(j)
+	               : 0;
 }
 
 int cpl_judge_begin_work(struct judge *j, struct cpl_error *err)

@@ -48,6 +48,9 @@ struct cpl_placement_request {
 	struct cpl_rank_grid grid;
 	const struct cpl_comm *comm;
 	int ranks_per_node;
+	/* Of a decision whose work is limited (decide.h), what each of four searches
+	 * of a policy that searches may take; 0: as much as it likes. */
+	long work;
 	/* What the set must keep, or NULL. No policy looks at it: what they
 	 * choose is made to fit (bounds.h). */
 	const struct cpl_bounds *bounds;
