@@ -370,7 +370,7 @@ my @claims = (
 		die "not run\n" unless @blocked;
 		my $skew = sub { ratio(v('w1', $_[0], $_[1], 'mean'), v('w1', $_[0], $_[1], 'median')) };
 		my $ok = all { my $b = $_; $skew->('AD', $b) > 1.5 && all { $skew->('AI', $_) < $skew->('AD', $b) && v('w1', 'AI', $_, 'max') < v('w1', 'AD', $b, 'max') } @random } @blocked;
-		($ok, 'mean / median: ' . join(', ', (map { sprintf 'AD %s %.2f', $_, $skew->('AD', $_) } @blocked), map { sprintf 'AI %s %.2f', $_, $skew->('AI', $_) } @random) . '; maximum: AD ' . list('w1', 'AD', 'max', 'all', @blocked) . ', AI ' . list('w1', 'AI', 'max', 'all', @random))
+		($ok, 'mean / median: ' . join(', ', (map { my $q = $skew->('AD', $_); $q < 9e9 ? sprintf('AD %s %.2f', $_, $q) : "AD $_ median 0" } @blocked), map { sprintf 'AI %s %.2f', $_, $skew->('AI', $_) } @random) . '; maximum: AD ' . list('w1', 'AD', 'max', 'all', @blocked) . ', AI ' . list('w1', 'AI', 'max', 'all', @random))
 	},
 	R27 => 'W1: the lowest maxima are those of AI with RRR and AH with RDN, RDR (tested: the lowest of all is one of them)',
 	sub {
