@@ -59,6 +59,7 @@ tests_bench_bench_mapping_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/bench_mapping
 
 # PLOT_ROWS=tests/bench/plot_rows BENCH_SCALE=tests/bench/bench_scale
+# BENCH_ADAPTIVE=tests/bench/bench_adaptive
 # tests/bench/reproduce-damselfly ./commplace WORK >doc/reproduction/damselfly.md
 # COMMPLACE_BUILD=. $(srcdir)/tests/bench/bench-applications, bench-pet, and
 # $(MPICC) -o halo_job $(srcdir)/tests/bench/halo_job.c for reproduce-rescale
