@@ -580,6 +580,24 @@ mpirun_done() {
 	exec 9>&-
 }
 
+# Under mpi/pmix ranks of one node may leave MPI_Init while others of another are in its
+# first fence (seen on stock Slurm where one is held up), and Open MPI 4 jumps to 0 on
+# their first message: ./again COMMAND... in the folder begins anew then.
+mpi_again() { # FOLDER
+	cat >"$1/again" <<-'END'
+		#!/bin/bash
+		for try in 1 2 3; do
+			"$@" 2>"again.$$"
+			status=$?
+			grep -q "Failing at address: (nil)" "again.$$" || break
+		done
+		cat "again.$$" >&2
+		rm -f "again.$$"
+		exit $status
+	END
+	chmod 755 "$1/again"
+}
+
 cluster_no_jobs() {
 	[ -z "$(squeue -h -a 2>/dev/null)" ]
 }

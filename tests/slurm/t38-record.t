@@ -59,6 +59,7 @@ int main(int argc, char **argv)
 END
 mpicc -o "$home/app" "$CLUSTER/app.c" 2>"$CLUSTER/app.err" ||
 	bail "mpicc: $(cat "$CLUSTER/app.err")"
+mpi_again "$home"
 cat >"$home/env.sh" <<'END'
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1
@@ -69,7 +70,7 @@ script() {
 	printf '#!/bin/bash\n. ./env.sh\n%s\n' "$2" >"$home/$1"
 }
 if [ -e "$SLURM_STOCK_PLUGINS/mpi_pmix.so" ]; then
-	START='srun --mpi=pmix -n $SLURM_NTASKS'
+	START='./again srun --mpi=pmix -n $SLURM_NTASKS'
 else
 	START='mpirun --host localhost:16 -n $SLURM_NTASKS'
 fi
@@ -131,7 +132,7 @@ job -N2 -n8 --comm-record=bad inside.sh
 is "$(grep -c 'inside has its MPI library linked in statically' \
 	"$home/slurm-$job.out")" 1 "mpirun of a program with MPI linked in: the output says so" ||
 	diag "$(cat "$home/slurm-$job.out")"
-if [[ $START == srun* ]]; then
+if [[ $START == *srun* ]]; then
 	script inside.sh "srun -n2 ./inside"
 	job -N2 -n8 --comm-record=bad inside.sh
 	ok $? "a job of a program with MPI linked in ends well"
@@ -178,27 +179,27 @@ is "$(ls "$home/.commplace/recording" | grep nccl)" "" "and nothing of it is lef
 # srun and salloc by themselves, mpirun in a script.
 as_user bash -c ". ./env.sh; ${START/\$SLURM_NTASKS/8} -N2 --comm-record=alone ./app half 10" \
 	>"$CLUSTER/alone.out" 2>&1 || diag "$(cat "$CLUSTER/alone.out")"
-if [[ $START == srun* ]]; then
+if [[ $START == *srun* ]]; then
 	is "$(store .ranks alone.json)" 8 "srun by itself" || diag "$(cat "$CLUSTER/alone.out")"
 	as_user bash -c ". ./env.sh; salloc -N2 -n8 --comm-record=shell ${START/\$SLURM_NTASKS/8} ./app half 10" \
 		>"$CLUSTER/shell.out" 2>&1
 	is "$(store .ranks shell.json)" 8 "salloc" || diag "$(cat "$CLUSTER/shell.out")"
 	# The site's word, of which nobody hears.
-	as_user bash -c ". ./env.sh; srun --mpi=pmix -J quiet1 -N2 -n8 ./app half 10" \
+	as_user bash -c ". ./env.sh; ./again srun --mpi=pmix -J quiet1 -N2 -n8 ./app half 10" \
 		>"$CLUSTER/quiet.out" 2>&1
 	is "$(store .ranks quiet1.json)" 8 "Record=: srun by itself"
-	as_user bash -c ". ./env.sh; salloc -J quiet2 -N2 -n8 srun --mpi=pmix -n8 ./app half 10" \
+	as_user bash -c ". ./env.sh; salloc -J quiet2 -N2 -n8 ./again srun --mpi=pmix -n8 ./app half 10" \
 		>"$CLUSTER/salloc.out" 2>&1
 	is "$(store .ranks quiet2.json)" 8 "and salloc" || diag "$(cat "$CLUSTER/salloc.out")"
 	as_user srun -J quiet3 -N2 -n2 hostname >>"$CLUSTER/quiet.out" 2>&1
 	is "$(store .ranks quiet3.json)" "" "a program without MPI has none"
 	unlike "$(cat "$CLUSTER/quiet.out")" commplace "not a word of it" ||
 		diag "$(cat "$CLUSTER/quiet.out")"
-	script step.sh "srun --mpi=pmix -n4 --comm-record=step ./app half 10"
+	script step.sh "./again srun --mpi=pmix -n4 --comm-record=step ./app half 10"
 	job -N2 -n8 step.sh
 	is "$(store .ranks step.json)" 4 "a step of a job that is not recorded" ||
 		diag "$(cat "$home/slurm-$job.out")"
-	script out.sh "srun --mpi=pmix -n4 --comm-record=none ./app half 10; srun --mpi=pmix -n8 ./app half 10"
+	script out.sh "./again srun --mpi=pmix -n4 --comm-record=none ./app half 10; ./again srun --mpi=pmix -n8 ./app half 10"
 	job -N2 -n8 --comm-record=out out.sh
 	is "$(as_user commplace signature list --user out |
 		awk 'NR > 1 { print $2 }' | paste -sd' ')" 8 \

@@ -39,11 +39,12 @@ int main(int argc, char **argv)
 }
 END
 mpicc -o "$home/where" "$CLUSTER/where.c" 2>"$CLUSTER/where.err" || bail "mpicc: $(cat "$CLUSTER/where.err")"
+mpi_again "$home"
 cat >"$home/mpi.sh" <<'END'
 #!/bin/bash
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll_hcoll_enable=0
-srun --mpi=pmix ./where >mpi.out 2>mpi.err
+./again srun --mpi=pmix ./where >mpi.out 2>mpi.err
 END
 
 # check NAME [OPTIONS]
@@ -67,7 +68,7 @@ cat >"$home/characterize.sh" <<'END'
 #!/bin/bash
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll_hcoll_enable=0
-"$@" -- srun --mpi=pmix >levels.out 2>levels.err
+"$@" -- ./again srun --mpi=pmix >levels.out 2>levels.err
 END
 cp "$COMMPLACE_SOURCE/src/record/transfer.c" "$home"
 job=$(submit -N4 -n8 --exclusive characterize.sh "$COMMPLACE" characterize \
