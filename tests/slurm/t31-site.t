@@ -192,8 +192,9 @@ like "$(commplace explain "$job")" "taken for +a job whose nodes send 1.* MB/s" 
 like "$(commplace replay "$CLUSTER/decisions/running/$other.json" 2>&1 | tail -n 1)" \
 	"^1 equal, 0 different, 0 not" "and a replay of that comes out equal"
 cancel_all
-like "$(commplace status --unrecorded)" "plain +[12] " \
-	"status --unrecorded lists it"
+unrecorded() { commplace status --unrecorded | grep -qE "plain +[12] "; }
+wait_for 20 unrecorded
+ok $? "status --unrecorded lists it" || diag "$(commplace status --unrecorded)"
 cluster_write_site
 
 # Modes.
