@@ -18,11 +18,14 @@ struct cpl_arena_block {
 	max_align_t items[];
 };
 
-/* Blocks of all threads, clean ones and others, of which so many are kept. */
+/* Blocks of all threads, clean ones and others, of which so many are kept, and so many
+ * bytes at the most. */
 #define KEPT 32
+#define KEPT_BYTES (256u << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cpl_arena_block *kept[KEPT];
+static size_t kept_bytes;
 
 /* Who needs no zeros gets no clean one, unless there are no others. */
 static struct cpl_arena_block *find_kept(size_t bytes, bool zeroed)
@@ -39,6 +42,7 @@ static struct cpl_arena_block *find_kept(size_t bytes, bool zeroed)
 	if (found >= 0) {
 		block = kept[found];
 		kept[found] = NULL;
+		kept_bytes -= bytes;
 	}
 	pthread_mutex_unlock(&lock);
 	return block;
@@ -52,12 +56,17 @@ static struct cpl_arena_block *keep(struct cpl_arena_block *block)
 	int at = 0;
 
 	pthread_mutex_lock(&lock);
+	if (block->mapped > KEPT_BYTES - kept_bytes) {
+		pthread_mutex_unlock(&lock);
+		return block;
+	}
 	while (at < KEPT && kept[at])
 		at++;
 	if (at == KEPT)
 		at = next++ % KEPT;
 	other = kept[at];
 	kept[at] = block;
+	kept_bytes += block->mapped - (other ? other->mapped : 0);
 	pthread_mutex_unlock(&lock);
 	return other;
 }
