@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/sort.h"
 #include "campaign/campaign_internal.h"
 #include "mapping/quick.h"
 #include "mapping/segments.h"
@@ -15,18 +16,8 @@ struct keyed {
 	double share;
 };
 
-static int by_kind(const void *a, const void *b)
-{
-	const struct keyed *x = a, *y = b;
-
-	if (x->rule != y->rule)
-		return x->rule < y->rule ? -1 : 1;
-	if (x->nodes != y->nodes)
-		return x->nodes < y->nodes ? -1 : 1;
-	if (x->share != y->share)
-		return x->share < y->share ? -1 : 1;
-	return (x->job > y->job) - (x->job < y->job);
-}
+static CPL_SORT_BY(by_kind, struct keyed, CPL_UP(rule), CPL_UP(nodes), CPL_UP(share),
+                   CPL_UP(job))
 
 static bool same_kind(const struct keyed *a, const struct keyed *b)
 {

@@ -2,6 +2,7 @@
 #include "campaign/stock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 
@@ -210,9 +211,7 @@ static void choice_free(struct leaf_choice *c)
 {
 	for (int l = 0; c->count && l < c->tree->n_levels; l++)
 		free(c->count[l]);
-	free(c->count);
-	free(c->dist);
-	free(c->open);
+	cpl_free_all(c->count, c->dist, c->open);
 }
 
 /* This is above 0 if leaf a fits better than b. Where neither is enough the
@@ -270,9 +269,8 @@ static void close_leaf(struct leaf_choice *c, int at)
 	int leaf = c->open[at];
 
 	c->count[0][leaf] = 0;
-	c->n_open--;
-	for (int k = at; k < c->n_open; k++)
-		c->open[k] = c->open[k + 1];
+	memmove(&c->open[at], &c->open[at + 1],
+	        (size_t)(--c->n_open - at) * sizeof(leaf));
 	for (int k = 0; k < c->n_open; k++)
 		c->dist[c->open[k]] += hops(c->tree, c->open[k], leaf);
 }
@@ -297,14 +295,7 @@ struct ranked {
 	int leaf, node;
 };
 
-static int by_leaf_then_node(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->leaf != y->leaf)
-		return x->leaf < y->leaf ? -1 : 1;
-	return (x->node > y->node) - (x->node < y->node);
-}
+static CPL_SORT_BY(by_leaf_then_node, struct ranked, CPL_UP(leaf), CPL_UP(node))
 
 static int sort_nodes(const struct cpl_stock_tree *tree, bool by_leaf,
                       int *node, int n, struct cpl_error *err)
@@ -345,56 +336,18 @@ struct leaf {
 	double ratio;
 };
 
-static int more_free(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
+static CPL_SORT_BY(more_free, struct leaf, CPL_DOWN(n_free), CPL_UP(loud),
+                   CPL_UP(leaf))
 
-	if (x->n_free != y->n_free)
-		return x->n_free > y->n_free ? -1 : 1;
-	if (x->loud != y->loud)
-		return x->loud < y->loud ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
+static CPL_SORT_BY(less_free, struct leaf, CPL_UP(n_free), CPL_DOWN(loud),
+                   CPL_UP(leaf))
 
-static int less_free(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
+static CPL_SORT_BY(fullest, struct leaf, CPL_UP(n_free), CPL_UP(leaf))
 
-	if (x->n_free != y->n_free)
-		return x->n_free < y->n_free ? -1 : 1;
-	if (x->loud != y->loud)
-		return x->loud > y->loud ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
+static CPL_SORT_BY(lower_ratio, struct leaf, CPL_UP(ratio), CPL_UP(loud),
+                   CPL_UP(leaf))
 
-static int fullest(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
-
-	if (x->n_free != y->n_free)
-		return x->n_free < y->n_free ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
-
-static int lower_ratio(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
-
-	if (x->ratio != y->ratio)
-		return x->ratio < y->ratio ? -1 : 1;
-	if (x->loud != y->loud)
-		return x->loud < y->loud ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
-
-static int higher_ratio(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
-
-	if (x->ratio != y->ratio)
-		return x->ratio > y->ratio ? -1 : 1;
-	return (x->leaf > y->leaf) - (x->leaf < y->leaf);
-}
+static CPL_SORT_BY(higher_ratio, struct leaf, CPL_DOWN(ratio), CPL_UP(leaf))
 
 /* This lists the *n leaves with free nodes. It returns NULL with err. */
 static struct leaf *list_leaves(const struct cpl_stock_request *req, int *n,

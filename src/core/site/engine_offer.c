@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "site/engine_deciding.h"
 
 /* Hosts of lower ranks do not hold the job alone: it has them and others. */
@@ -18,14 +19,7 @@ struct offered {
 	int host;
 };
 
-static int largest_first(const void *a, const void *b)
-{
-	const struct offered *x = a, *y = b;
-
-	if (x->cpus != y->cpus)
-		return x->cpus < y->cpus ? 1 : -1;
-	return (x->host > y->host) - (x->host < y->host);
-}
+static CPL_SORT_BY(largest_first, struct offered, CPL_DOWN(cpus), CPL_UP(host))
 
 /* All that are offered but the n of host[], largest first; returns how many. */
 static int list_others(const struct deciding *d, const int *host, int n,
@@ -154,13 +148,6 @@ static int size_up(struct deciding *d, uint32_t least)
 	return fit_up_to(d, d->level[low], least);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Have all usable hosts, but the user's own, the same rank, *rank? Most sites have one
  * weight. False where there is none. */
 static bool one_rank(const struct deciding *d, uint64_t *rank)
@@ -196,7 +183,7 @@ static int list_levels(struct deciding *d)
 	for (int i = 0; i < d->req->n_hosts; i++)
 		if (d->cpus[i] && !d->required[i])
 			d->level[n++] = d->rank[i];
-	qsort(d->level, (size_t)n, sizeof(*d->level), by_rank);
+	qsort(d->level, (size_t)n, sizeof(*d->level), cpl_by_uint64);
 	for (int i = 0; i < n; i++)
 		if (!i || d->level[i] != d->level[i - 1])
 			d->level[d->n_levels++] = d->level[i];

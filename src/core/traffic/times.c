@@ -128,10 +128,7 @@ struct cpl_times *cpl_times_open(const struct cpl_phase *phase, int n,
 static void free_pairs(struct times_phase *p)
 {
 	cpl_rows_free(p->rows);
-	free(p->first);
-	free(p->pair);
-	free(p->packed);
-	free(p->alike);
+	cpl_free_all(p->first, p->pair, p->packed, p->alike);
 }
 
 void cpl_times_close(struct cpl_times *times)
