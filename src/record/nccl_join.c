@@ -338,10 +338,13 @@ static int put_steps(struct nccl_solver *s)
 {
 	struct nccl_join *j = s->j;
 	struct nccl_facts facts = *s->facts;
-	struct nccl_row *run = j->row, *end = run + j->n_rows;
 	int64_t n = j->n_rows;
+	struct nccl_row *run = j->row, *end;
 	int rc;
 
+	if (!n)
+		return 0; /* No row takes a part. */
+	end = run + n;
 	j->row = NULL;
 	j->n_rows = 0;
 	rc = facts.steps ? put_tallies(s, true) : 0;
