@@ -200,6 +200,7 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	        .jobs = &c->jobs,
 	        .wish = {.own_weight = (double)o->own_weight,
 	                 .others_weight = (double)o->others_weight,
+	                 .objective = CPL_OBJECTIVE_AUTO,
 	                 .keep_price = (int)o->keep_price},
 	        .stock_is_tree = o->stock == 1,
 	        .backfill = o->queue == 0,
@@ -216,6 +217,9 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	if (o->objective &&
 	    cpl_objective_parse(o->objective, &core->wish.objective, err))
 		return cpl_fail_prefix(err, "--objective: ");
+	core->wish.objective =
+	        cpl_objective_for(core->wish.objective,
+	                          cpl_routing_find(c->net, o->routing, NULL));
 	if (core->wish.objective == CPL_OBJECTIVE_LEARNED)
 		return cpl_fail(err, "--objective: learned goes by a model, "
 		                     "which a campaign has not");

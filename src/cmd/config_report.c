@@ -192,6 +192,14 @@ static json_t *rule_json(const struct cpl_match_rule *rule)
 	                 pairs_json(&settings));
 }
 
+static const char *objective(const struct site_check *check)
+{
+	const struct cpl_config *c = check->config;
+
+	return cpl_objective_name(cpl_objective_for(
+	        c->objective, cpl_routing_find(check->net, c->routing, NULL)));
+}
+
 json_t *site_check_json(const struct site_check *check)
 {
 	const struct cpl_config *c = check->config;
@@ -217,7 +225,7 @@ json_t *site_check_json(const struct site_check *check)
 	        "s:s?, s:i, s:i}",
 	        "config", c->path, "mode", cpl_mode_name(c->mode), "network",
 	        network_json(check), "routing", check->routing->name,
-	        "objective", cpl_objective_name(c->objective), "binding",
+	        "objective", objective(check), "binding",
 	        c->binding, "max_decision_ms", c->max_decision_ms, "seed",
 	        (json_int_t)c->seed, "profile_dir", c->profile_dir, "profiles",
 	        profiles, "state_dir", c->state_dir, "defaults",
@@ -359,7 +367,7 @@ int site_check_print(const struct site_check *check)
 	cmd_table_row(t, "mode|%s", cpl_mode_name(c->mode));
 	network_rows(t, check);
 	cmd_table_row(t, "routing|%s", check->routing->name);
-	cmd_table_row(t, "objective|%s", cpl_objective_name(c->objective));
+	cmd_table_row(t, "objective|%s", objective(check));
 	if (check->learned)
 		model_row(t, c, cpl_learned_model(check->learned));
 	if (!cpl_is_none(c->defaults.keep_whole))

@@ -103,7 +103,7 @@ static int load_measured(struct job_inputs *in, const char *path,
 int job_inputs_load(struct job_inputs *in, const struct job_options *o,
                     struct cpl_error *err)
 {
-	memset(in, 0, sizeof(*in));
+	*in = (struct job_inputs){.objective = CPL_OBJECTIVE_AUTO};
 	if (o->objective &&
 	    cpl_objective_parse(o->objective, &in->objective, err))
 		return cpl_fail_prefix(err, "--objective: ");
@@ -115,6 +115,7 @@ int job_inputs_load(struct job_inputs *in, const struct job_options *o,
 		return cpl_fail_prefix(
 		        err, "%s: ", o->routing ? "--routing" : o->network);
 	in->stated = cpl_routing_find(in->net, o->routing, err);
+	in->objective = cpl_objective_for(in->objective, in->stated);
 	if ((o->signature || o->volume > 0) && load_signature(in, o, err))
 		return -1;
 	in->free = cmd_usable_nodes(in->net, err);

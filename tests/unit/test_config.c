@@ -28,7 +28,7 @@ static void test_defaults(void **state)
 	assert_false(c->bind_memory);
 	assert_null(c->near_nic);
 	assert_null(c->routing);
-	assert_int_equal(c->objective, CPL_OBJECTIVE_MAX);
+	assert_int_equal(c->objective, CPL_OBJECTIVE_AUTO);
 	assert_int_equal(c->max_decision_ms, 20);
 	assert_int_equal(c->missing_profile, CPL_REJECT);
 	assert_int_equal(c->rank_mismatch, CPL_IGNORE);

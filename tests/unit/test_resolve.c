@@ -330,6 +330,44 @@ static void test_kept_whole(void **state)
 	cpl_config_free(c);
 }
 
+/* Without a word of the site's it is time where packets adapt. */
+static void test_objective(void **state)
+{
+	static const struct {
+		const char *text, *objective;
+	} row[] = {
+	        {"#", "max-congestion"},
+	        {"Routing=adaptive-minimal", "max-congestion"},
+	        {"Routing=adaptive", "time"},
+	        {"Objective=auto\nRouting=adaptive", "time"},
+	        {"Objective=busiest\nRouting=adaptive", "busiest"},
+	        {"Objective=busiest\nRouting=adaptive\n"
+	         "Partition=a Objective=auto", "time"},
+	};
+	static const char torus[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	        "\"t\", \"type\": \"torus\", \"dims\": [4, 4], "
+	        "\"bandwidth\": {\"dim\": [1e9, 1e9], \"injection\": 1e9}, "
+	        "\"nodes\": \"n[0-15]\"}";
+	struct cpl_network *net =
+	        cpl_network_parse(torus, strlen(torus), "t", NULL);
+
+	assert_non_null(net);
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		const struct cpl_job_facts job = {.partition = "a"};
+		struct cpl_config *c = cpl_config_parse(
+		        row[i].text, strlen(row[i].text), "c", NULL);
+		struct cpl_resolved r;
+
+		assert_non_null(c);
+		cpl_resolve(c, net, &job, &r);
+		assert_string_equal(cpl_objective_name(r.wish.objective),
+		                    row[i].objective);
+		cpl_config_free(c);
+	}
+	cpl_network_free(net);
+}
+
 /* Whose runs are recorded, by the same rules. */
 static void test_recorded(void **state)
 {
@@ -578,6 +616,7 @@ int main(void)
 	        cmocka_unit_test(test_values),
 	        cmocka_unit_test(test_match_lines),
 	        cmocka_unit_test(test_kept_whole),
+	        cmocka_unit_test(test_objective),
 	        cmocka_unit_test(test_recorded),
 	        cmocka_unit_test(test_open_override),
 	        cmocka_unit_test(test_users),

@@ -43,7 +43,8 @@ int engine_map_ranks(struct desk *desk, struct ledger *ledger,
 	int64_t until = deadline - ENTRY_NS * profile->comm->n_entries;
 	struct cpl_error why = {""};
 	const struct cpl_mapper *mapper = cpl_mapper_find(mapping, &why);
-	enum cpl_objective objective = now->config->objective;
+	enum cpl_objective objective =
+	        cpl_objective_for(now->config->objective, now->stated);
 	struct cpl_scene *scene;
 	int rc = -1;
 

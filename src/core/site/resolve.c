@@ -292,7 +292,8 @@ static void set_mapper(struct cpl_resolved *out)
 
 /* From here on they are known by what they name. What names nothing is for the
  * decision to tell. */
-static void set_wish(const struct cpl_network *net, struct cpl_resolved *out)
+static void set_wish(const struct cpl_config *config,
+                     const struct cpl_network *net, struct cpl_resolved *out)
 {
 	struct cpl_wish *wish = &out->wish;
 
@@ -301,6 +302,10 @@ static void set_wish(const struct cpl_network *net, struct cpl_resolved *out)
 		cpl_wish_policy(wish, net, out->policy.value, NULL);
 	if (net)
 		cpl_wish_units(wish, net, out->keep_whole.value, NULL);
+	if (net)
+		wish->objective = cpl_objective_for(
+		        wish->objective,
+		        cpl_routing_find(net, config->routing, NULL));
 	set_mapper(out);
 }
 
@@ -429,7 +434,7 @@ void cpl_resolve(const struct cpl_config *config, const struct cpl_network *net,
 			out->policy = (struct cpl_choice){"auto",
 			                                  CPL_FROM_BUILT_IN, 0};
 	}
-	set_wish(net, out);
+	set_wish(config, net, out);
 	without_profile(&s, job, out);
 	set_binding(config, out);
 }

@@ -26,6 +26,7 @@ static const struct {
                                         {SECONDS, MEAN, HOP_BYTES}},
         [CPL_OBJECTIVE_ISOLATION] = {"isolation", {SECONDS, MEAN, HOP_BYTES}},
         [CPL_OBJECTIVE_LEARNED] = {"learned", {SECONDS, MEAN, HOP_BYTES}},
+        [CPL_OBJECTIVE_AUTO] = {"auto", {MAX, JOB, MEAN, HOP_BYTES}},
 };
 #define N_OBJECTIVES ((int)(sizeof(table) / sizeof(*table)))
 
@@ -42,8 +43,19 @@ int cpl_objective_parse(const char *name, enum cpl_objective *out,
 	        err,
 	        "unknown objective '%.64s'; it must be one of max-congestion, "
 	        "mean-congestion, hop-bytes, busiest, time, interference, "
-	        "isolation, learned",
+	        "isolation, learned, auto",
 	        name);
+}
+
+enum cpl_objective cpl_objective_for(enum cpl_objective objective,
+                                     const struct cpl_routing *stated)
+{
+	if (objective != CPL_OBJECTIVE_AUTO)
+		return objective;
+	return stated && (stated->send ||
+	                  stated->flags & CPL_ROUTING_PROGRESSIVE)
+	               ? CPL_OBJECTIVE_TIME
+	               : CPL_OBJECTIVE_MAX;
 }
 
 const char *cpl_objective_name(enum cpl_objective objective)

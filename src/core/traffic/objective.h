@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "routing/routing.h"
 #include "traffic/traffic.h"
 
 /* Lexicographic: the first differing number decides (relative difference above
@@ -28,6 +29,7 @@ enum cpl_objective {
 	/* What a model predicts for a whole candidate; layouts of one are
 	 * compared by time as well. */
 	CPL_OBJECTIVE_LEARNED,
+	CPL_OBJECTIVE_AUTO, /* what cpl_objective_for makes of it */
 };
 
 /* Does a busiest link come first, by bytes? */
@@ -40,13 +42,15 @@ static inline bool cpl_objective_by_max(enum cpl_objective objective)
 /* Does it need to know what the running jobs send? */
 static inline bool cpl_objective_by_time(enum cpl_objective objective)
 {
-	return objective >= CPL_OBJECTIVE_TIME;
+	return objective >= CPL_OBJECTIVE_TIME &&
+	       objective != CPL_OBJECTIVE_AUTO;
 }
 
 /* Are whole candidates compared, for which their seconds are needed? */
 static inline bool cpl_objective_of_whole(enum cpl_objective objective)
 {
-	return objective >= CPL_OBJECTIVE_INTERFERENCE;
+	return objective >= CPL_OBJECTIVE_INTERFERENCE &&
+	       objective != CPL_OBJECTIVE_AUTO;
 }
 
 /* Is it also needed what they do to the running jobs? */
@@ -56,8 +60,15 @@ static inline bool cpl_objective_of_others(enum cpl_objective objective)
 	       objective == CPL_OBJECTIVE_ISOLATION;
 }
 
+/* The objective itself or, for auto, time where packets choose by queues in the routing in force
+ * (backlog.h) or on their way (CPL_ROUTING_PROGRESSIVE), and max-congestion elsewhere. What
+ * adapts evens out the busiest link: then seconds choose better nodes
+ * (doc/reproduction/time.md). */
+enum cpl_objective cpl_objective_for(enum cpl_objective objective,
+                                     const struct cpl_routing *stated);
+
 /* "max-congestion", "mean-congestion", "hop-bytes", "busiest", "time",
- * "interference", "isolation", "learned". 0, or -1 with err. */
+ * "interference", "isolation", "learned", "auto". 0, or -1 with err. */
 int cpl_objective_parse(const char *name, enum cpl_objective *out,
                         struct cpl_error *err);
 const char *cpl_objective_name(enum cpl_objective objective);
