@@ -37,7 +37,8 @@ sub load {
 	$text =~ s/"hosts":\s*\[[^\]]*\]/"hosts": []/g;
 	my $json = decode_json($text);
 	if ($json->{rows}) {
-		$row{$machine}{$name}{$short{$_->{routing}}}{$placement} = $_
+		# Job by job the row says what those of no routing of their own have.
+		$row{$machine}{$name}{$routings eq 'JS' ? $routings : $short{$_->{routing}}}{$placement} = $_
 			for @{$json->{rows}};
 	} else {
 		$row{$machine}{$name}{$routings}{$placement} = $json;
