@@ -665,8 +665,7 @@ from the full machine where it was run there, else from the small one, and from
 others where their verdicts differ.
 
 Workloads and smaller many-to-many on the full machine under AD, AI and AH are in
-[adaptivity.md](adaptivity.md), since flows take turns there: R23 to R26, R28 to R32,
-R34 and R37, with the placements that it names.
+[adaptivity.md](adaptivity.md), since flows take turns there: R23 to R37.
 
 $n{yes} yes ($n{wiring} with one wiring of the full machine only), $n{no} no, $n{'not run'} not
 run, each by the largest machine that it was run on.
