@@ -37,7 +37,8 @@ sub load {
 	$text =~ s/"hosts":\s*\[[^\]]*\]/"hosts": []/g;
 	my $json = decode_json($text);
 	if ($json->{rows}) {
-		$row{$machine}{$name}{$short{$_->{routing}}}{$placement} = $_
+		# Job by job the row says what those of no routing of their own have.
+		$row{$machine}{$name}{$routings eq 'JS' ? $routings : $short{$_->{routing}}}{$placement} = $_
 			for @{$json->{rows}};
 	} else {
 		$row{$machine}{$name}{$routings}{$placement} = $json;
@@ -103,7 +104,7 @@ my %title = (umesh => 'UMesh', 'stencil-4d' => '4-D stencil',
 if ($plot) {
 	plot("damselfly-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, @routings) for @main;
 	plot("damselfly-$_.svg", 'Link traffic on 2,880 routers, 138,240 ranks', 'small', $_, $title{$_}, qw(AD AI AH JS)) for qw(w1 w2 w3 w4);
-	plot("damselfly-full-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, qw(AD AI AH)) for qw(w1 w2 w3 w4);
+	plot("damselfly-full-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, qw(AD AI AH JS)) for qw(w1 w2 w3 w4);
 	exit;
 }
 
@@ -664,8 +665,7 @@ from the full machine where it was run there, else from the small one, and from
 others where their verdicts differ.
 
 Workloads and smaller many-to-many on the full machine under AD, AI and AH are in
-[adaptivity.md](adaptivity.md), since flows take turns there: R23 to R26, R28 to R32,
-R34 and R37, with the placements that it names.
+[adaptivity.md](adaptivity.md), since flows take turns there: R23 to R37.
 
 $n{yes} yes ($n{wiring} with one wiring of the full machine only), $n{no} no, $n{'not run'} not
 run, each by the largest machine that it was run on.

@@ -24,4 +24,17 @@ done
 sed -i '/^| T18: /d' "$work/binding.md"
 is "$(perl "$bench/reproduction-index" "$work" 2>&1 >/dev/null)" "no row of T18" \
 	"a number without a row would be seen"
+# Job by job, too, bench_adaptive's row names the one routing of jobs without their own.
+mkdir "$work/full"
+for run in "AD direct 5" "AI indirect 6" "AH hybrid 7" "JS direct 1"; do
+	read -r short routing max <<<"$run"
+	for placement in RDN RRR; do
+		printf '{ "rows": [ { "routing": "adaptive-%s", "links": { "all": {
+			"mean": %s, "max": %se6 } } } ] }' "$routing" "$max" "$max" \
+			>"$work/full/w1.$placement.$short.json"
+	done
+done
+perl "$bench/reproduce-damselfly.pl" --only RDN,RRR w1 "$work" >"$work/rows"
+like "$(grep "^| R27 " "$work/rows")" "lowest: AD RDN 5" \
+	"routing job by job is not taken for adaptive-direct"
 done_testing
