@@ -28,7 +28,8 @@ struct fake {
 	int host[FAKE_HOSTS_MAX], n_host; /* what the job has, in node order */
 };
 
-static inline int fake_measure(void *arg, uint32_t *cpus, uint64_t *rank)
+static inline int fake_measure(void *arg, uint32_t *cpus, uint64_t *rank,
+			       struct cpl_engine_span *span)
 {
 	struct fake *fake = arg;
 
