@@ -104,22 +104,28 @@ static bool ask(enum cpl_door_kind kind, struct cpl_packer *o,
 	return false;
 }
 
-static int measure(void *arg, uint32_t *cpus, uint64_t *rank)
+static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
+                   struct cpl_engine_span *span)
 {
 	struct cpl_packer o = cpl_link_packer();
 	struct cpl_unpacker in;
 	uint64_t *wide;
-	int n = *(const int *)arg;
+	int n, all = *(const int *)arg;
 
 	if (!ask(CPL_DOOR_MEASURE, &o, &in) || !cpl_get_int(&in, 1))
 		return -1;
-	wide = calloc((size_t)n + 1, sizeof(*wide));
+	span->first = cpl_get_int(&in, all);
+	n = cpl_get_int(&in, all);
+	if (in.bad || n > all - span->first)
+		return -1;
+	span->end = span->first + n;
+	wide = malloc(((size_t)n + 1) * sizeof(*wide));
 	if (!wide)
 		return -1;
 	cpl_form_get_runs(&in, wide, n);
-	for (int i = 0; i < n; i++)
-		cpus[i] = (uint32_t)wide[i];
-	cpl_form_get_runs(&in, rank, n);
+	for (int i = 0; i < n && !in.bad; i++)
+		cpus[span->first + i] = (uint32_t)wide[i];
+	cpl_form_get_runs(&in, rank + span->first, n);
 	free(wide);
 	return in.bad ? -1 : 0;
 }

@@ -13,7 +13,7 @@
 #include "site/submit.h"
 
 /* Of messages; another one is refused. */
-#define CPL_DOOR_VERSION 3
+#define CPL_DOOR_VERSION 4
 
 enum cpl_door_kind {
 	/* slurmctld begins: version, program's version, path of the

@@ -30,17 +30,22 @@ static void measure(const struct asked *asked, struct cpl_packer *o)
 {
 	size_t n = (size_t)asked->n_hosts;
 	uint32_t *cpus = calloc(n + 1, sizeof(*cpus));
-	uint64_t *rank = calloc(n + 1, sizeof(*rank));
-	uint64_t *wide = calloc(n + 1, sizeof(*wide));
+	uint64_t *rank = calloc(n + 1, sizeof(*rank)), *wide = NULL;
+	struct cpl_engine_span span = {0, asked->n_hosts};
 	const struct cpl_engine_scheduler *s = asked->scheduler;
-	bool done = cpus && rank && wide && !s->measure(s->arg, cpus, rank);
+	bool done = cpus && rank && !s->measure(s->arg, cpus, rank, &span);
 
-	cpl_put_number(o, done);
-	for (size_t i = 0; done && i < n; i++)
-		wide[i] = cpus[i];
-	if (done) {
+	n = (size_t)(span.end - span.first);
+	if (done)
+		wide = malloc((n + 1) * sizeof(*wide));
+	cpl_put_number(o, wide != NULL);
+	for (size_t i = 0; wide && i < n; i++)
+		wide[i] = cpus[(size_t)span.first + i];
+	if (wide) {
+		cpl_put_number(o, (uint64_t)span.first);
+		cpl_put_number(o, n);
 		cpl_form_put_runs(o, wide, (int)n);
-		cpl_form_put_runs(o, rank, (int)n);
+		cpl_form_put_runs(o, rank + span.first, (int)n);
 	}
 	cpl_free_all(cpus, rank, wide);
 }

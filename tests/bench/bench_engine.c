@@ -46,8 +46,10 @@ static double cpu_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static int measure(void *arg, uint32_t *cpus, uint64_t *rank)
+static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
+		   struct cpl_engine_span *span)
 {
+	*span = (struct cpl_engine_span){first, last};
 	for (int i = first; i < last; i++) {
 		cpus[i] = taken[i] ? 0 : PER_NODE;
 		rank[i] = 1;

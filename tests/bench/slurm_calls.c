@@ -13,8 +13,9 @@
  *   slurm_calls list SECONDS        list jobs again and again; prints the
  *                                   longest call, ms
  *
- * Options: profile, policy, mapping, partition. Prints milliseconds, a line
- * for each call of start and will-run.
+ * Options: profile, policy, mapping, partition, and pid, which is slurmctld's. Prints
+ * milliseconds, a line for each call of start and will-run, and beside them, with pid,
+ * milliseconds of CPU that slurmctld used meanwhile.
  */
 #include "commplace-config.h"
 
@@ -33,6 +34,40 @@ static double now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* slurmctld's, whose CPU is told, or 0. */
+static pid_t told;
+
+static double cpu_ms(void)
+{
+	clockid_t clock;
+	struct timespec t;
+
+	if (!told || clock_getcpuclockid(told, &clock) ||
+	    clock_gettime(clock, &t))
+		return 0;
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+struct took {
+	double ms, cpu;
+};
+
+static struct took began(void)
+{
+	return (struct took){now_ms(), cpu_ms()};
+}
+
+static struct took since(struct took begin)
+{
+	return (struct took){now_ms() - begin.ms, cpu_ms() - begin.cpu};
+}
+
+static void print(struct took took)
+{
+	printf(told ? "%.3f %.3f\n" : "%.3f\n", took.ms, took.cpu);
+	fflush(stdout);
 }
 
 /* From 24.11 on the error is errno, from 25.11 on jobs are steps. */
@@ -96,6 +131,10 @@ static int describe(struct job *job, char **argv)
 			job->desc.partition = *argv + 10;
 			continue;
 		}
+		if (!strncmp(*argv, "pid=", 4)) {
+			told = atoi(*argv + 4);
+			continue;
+		}
 		while (i < 3 && strncmp(*argv, name[i][0], strlen(name[i][0])))
 			i++;
 		if (i == 3) {
@@ -109,11 +148,11 @@ static int describe(struct job *job, char **argv)
 	return 0;
 }
 
-/* Start it at once; ms: of the call. 0: it waits, or cannot be. */
-static uint32_t started_job(struct job *job, double *ms)
+/* Start it at once; took: of the call. 0: it waits, or cannot be. */
+static uint32_t started_job(struct job *job, struct took *took)
 {
 	resource_allocation_response_msg_t *got = NULL;
-	double begin = now_ms();
+	struct took begin = began();
 	uint32_t id;
 
 	job->desc.immediate = 1;
@@ -121,7 +160,7 @@ static uint32_t started_job(struct job *job, double *ms)
 		fail("allocate");
 		return 0;
 	}
-	*ms = now_ms() - begin;
+	*took = since(begin);
 	id = JOB_ID(got);
 	if (!got->node_cnt) {
 		fprintf(stderr, "slurm_calls: job %u waits\n", id);
@@ -146,12 +185,12 @@ static void end_job(uint32_t id)
 static int start(struct job *job, int count, int keep)
 {
 	for (int i = 0; i < count; i++) {
-		double ms;
-		uint32_t id = started_job(job, &ms);
+		struct took took;
+		uint32_t id = started_job(job, &took);
 
 		if (!id)
 			return 1;
-		printf("%.3f\n", ms);
+		print(took);
 		if (!keep) {
 			end_job(id);
 			usleep(300000);
@@ -164,7 +203,7 @@ static int start(struct job *job, int count, int keep)
 static int start_fresh(struct job *job, int count)
 {
 	struct job other = {0};
-	double ms;
+	struct took took;
 
 	slurm_init_job_desc_msg(&other.desc);
 	other.desc.name = "other";
@@ -179,11 +218,11 @@ static int start_fresh(struct job *job, int count)
 		other.desc.min_nodes = other.desc.max_nodes = i;
 		other.desc.num_tasks = other.desc.min_cpus = i;
 		other.desc.ntasks_per_node = 1;
-		before = started_job(&other, &ms);
-		id = before ? started_job(job, &ms) : 0;
+		before = started_job(&other, &took);
+		id = before ? started_job(job, &took) : 0;
 		if (!id)
 			return 1;
-		printf("%.3f\n", ms);
+		print(took);
 		end_job(id);
 		end_job(before);
 		usleep(300000);
@@ -195,11 +234,11 @@ static int will_run(struct job *job, int count)
 {
 	for (int i = 0; i < count; i++) {
 		will_run_response_msg_t *got = NULL;
-		double begin = now_ms();
+		struct took begin = began();
 
 		if (slurm_job_will_run2(&job->desc, &got) || !got)
 			return fail("will run");
-		printf("%.3f\n", now_ms() - begin);
+		print(since(begin));
 		if (got->start_time > time(NULL) + 5)
 			fprintf(stderr, "slurm_calls: starts later\n");
 		usleep(20000);

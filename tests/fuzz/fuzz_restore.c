@@ -74,7 +74,8 @@ static void set_up(void)
 	atexit(remove_all);
 }
 
-static int measure(void *arg, uint32_t *cpus, uint64_t *rank)
+static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
+		   struct cpl_engine_span *span)
 {
 	for (int i = 0; i < HOSTS; i++)
 		cpus[i] = 4;

@@ -18,6 +18,7 @@ struct fake {
 	int n_hosts;
 	uint32_t cpus[FAKE_HOSTS_MAX]; /* free */
 	uint64_t rank[FAKE_HOSTS_MAX];
+	struct cpl_engine_span span; /* all that may be usable; empty: all hosts */
 	bool useless[FAKE_HOSTS_MAX]; /* cannot serve */
 	int refuse_below;             /* refuse fewer hosts than this */
 	uint32_t in_all;              /* CPUs that hosts must have together */
@@ -28,13 +29,16 @@ struct fake {
 	int host[FAKE_HOSTS_MAX], n_host; /* what the job has, in node order */
 };
 
-static inline int fake_measure(void *arg, uint32_t *cpus, uint64_t *rank)
+static inline int fake_measure(void *arg, uint32_t *cpus, uint64_t *rank,
+			       struct cpl_engine_span *span)
 {
 	struct fake *fake = arg;
 
 	fake->measured++;
 	memcpy(cpus, fake->cpus, (size_t)fake->n_hosts * sizeof(*cpus));
 	memcpy(rank, fake->rank, (size_t)fake->n_hosts * sizeof(*rank));
+	if (fake->span.end)
+		*span = fake->span;
 	return 0;
 }
 

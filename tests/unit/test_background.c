@@ -51,6 +51,7 @@ static struct cpl_job_load *make_job(const struct cpl_network *net,
 	uint64_t one_in = 1 + below(random, 30);
 	struct cpl_load load;
 	struct cpl_job_load *job;
+	int k = 0;
 
 	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
 	for (int64_t i = 0; i < cpl_times_links(net); i++)
@@ -62,6 +63,14 @@ static struct cpl_job_load *make_job(const struct cpl_network *net,
 	        net, &load, 1 + (double)below(random, 1000) / 7,
 	        NULL);
 	assert_non_null(job);
+	for (int64_t i = 0; i < cpl_times_links(net); i++) {
+		if (*at(net, &load, i) == 0)
+			continue;
+		assert_true(k < job->n_links && job->on[k].link == i);
+		assert_true(job->on[k].bytes == *at(net, &load, i));
+		k++;
+	}
+	assert_int_equal(k, job->n_links);
 	job->id = id;
 	cpl_load_free(&load);
 	return job;

@@ -40,7 +40,8 @@ static struct asked {
 	int stock, place, n, host[HOSTS];
 } asked;
 
-static int measure(void *arg, uint32_t *cpus, uint64_t *rank)
+static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
+		   struct cpl_engine_span *span)
 {
 	for (int i = 0; i < HOSTS; i++)
 		cpus[i] = 4;

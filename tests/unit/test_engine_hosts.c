@@ -115,6 +115,40 @@ static void test_refused_hosts_are_left_out(void **state)
 	assert_int_equal(fake.placed, 1);
 }
 
+/* Of a partition's hosts, which are between two others, the same ones are chosen as
+ * when all hosts are looked at: of one weight, and of two. A host outside of them that
+ * must be among the job's is none that it can have. */
+static void test_hosts_of_a_partition(void **state)
+{
+	const struct cpl_engine_span part = {9, 17};
+
+	for (int weights = 1; weights <= 2; weights++) {
+		struct cpl_engine_request req = request(1, "a8", "auto", 4);
+		const int outside = 20;
+		int alone[4];
+
+		all_free();
+		for (int i = 0; i < HOSTS; i++) {
+			fake.cpus[i] = i < part.first || i >= part.end
+			                       ? 0
+			                       : fake.cpus[i];
+			fake.rank[i] = (uint64_t)(i % weights);
+		}
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_int_equal(fake.n_host, 4);
+		memcpy(alone, fake.host, sizeof(alone));
+		fake.span = part;
+		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
+		assert_int_equal(fake.n_host, 4);
+		assert_memory_equal(fake.host, alone, sizeof(alone));
+		fake.wanted = 4;
+		req.required = &outside;
+		req.n_required = 1;
+		assert_int_equal(ask(&req), CPL_ENGINE_STOCK);
+		assert_non_null(strstr(record()->reason, "required"));
+	}
+}
+
 /* The same table of hosts again is no news. */
 static void test_unknown_hosts_are_told_once(void **state)
 {
@@ -412,6 +446,7 @@ int main(void)
 	        T(test_decisions_that_are_not_used),
 	        T(test_what_begins_elsewhere_is_not_what_was_decided),
 	        T(test_refused_hosts_are_left_out),
+	        T(test_hosts_of_a_partition),
 	        T(test_unknown_hosts_are_told_once),
 	        T(test_more_hosts_after_a_refusal),
 	        T(test_hosts_of_uneven_shares),

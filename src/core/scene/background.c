@@ -28,19 +28,34 @@ struct cpl_background {
 	uint64_t clock;
 };
 
-static int gather(const double *value, int64_t n, struct cpl_job_link *out)
+/* Are eight values surely 0? Most links of a large machine are not a job's. */
+static bool eight_are_0(const double *value)
 {
-	int used = 0;
+	uint64_t word[8], any = 0;
 
-	for (int64_t i = 0; i < n; i++) {
-		if (value[i] == 0)
-			continue;
-		if (out)
-			out[used] = (struct cpl_job_link){
-			        .bytes = value[i], .link = (int)i};
-		used++;
-	}
-	return used;
+	memcpy(word, value, sizeof(word));
+	for (int k = 0; k < 8; k++)
+		any |= word[k];
+	return !any;
+}
+
+/* The first at i or behind it that is not 0, else n. */
+static int64_t next_used(const double *value, int64_t i, int64_t n)
+{
+	while (i < n && value[i] == 0)
+		i += i + 8 <= n && eight_are_0(value + i) ? 8 : 1;
+	return i;
+}
+
+/* Room for so many links. NULL: memory is out, and the job is gone. */
+static struct cpl_job_load *resize(struct cpl_job_load *job, size_t n)
+{
+	struct cpl_job_load *more =
+	        realloc(job, sizeof(*job) + n * sizeof(*job->on));
+
+	if (!more)
+		free(job);
+	return more;
 }
 
 struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
@@ -48,14 +63,24 @@ struct cpl_job_load *cpl_job_load_new(const struct cpl_network *net,
                                       double period, struct cpl_error *err)
 {
 	int64_t links = cpl_times_links(net);
-	size_t n = (size_t)gather(load->link, links, NULL);
-	struct cpl_job_load *job = malloc(sizeof(*job) + n * sizeof(*job->on));
+	size_t n = 0, room = 64;
+	struct cpl_job_load *job = resize(NULL, room);
 
+	for (int64_t i = 0; job && (i = next_used(load->link, i, links)) < links;
+	     i++) {
+		if (n == room)
+			job = resize(job, room *= 2);
+		if (job)
+			job->on[n++] = (struct cpl_job_link){
+			        .bytes = load->link[i], .link = (int)i};
+	}
+	if (job)
+		job = resize(job, n);
 	if (!job)
 		return cpl_fail_null_memory(err);
 	*job = (struct cpl_job_load){
-	        .period = period > 0 ? period : cpl_load_seconds(load, net)};
-	job->n_links = gather(load->link, links, job->on);
+	        .period = period > 0 ? period : cpl_load_seconds(load, net),
+	        .n_links = (int)n};
 	return job;
 }
 

@@ -68,14 +68,21 @@ int cpl_engine_set_hosts(struct cpl_engine *engine, const char *const *name,
  * cpl_engine_end. What was decided is kept in between.
  */
 
+/* Hosts in a row: first .. end - 1. */
+struct cpl_engine_span {
+	int first, end;
+};
+
 /* The scheduler, as far as a decision asks it, within cpl_engine_decide; must
  * not call the engine. */
 struct cpl_engine_scheduler {
 	void *arg;
 	/* CPUs of the hosts that are free for this job, 0: not usable; and
 	 * their ranks: those of a lower one are filled first. Both [n_hosts],
-	 * zeros before. -1: memory. */
-	int (*measure)(void *arg, uint32_t *cpus, uint64_t *rank);
+	 * zeros before. All that are usable are in *span, which is all hosts
+	 * before: a decision looks at no others. -1: memory. */
+	int (*measure)(void *arg, uint32_t *cpus, uint64_t *rank,
+	               struct cpl_engine_span *span);
 	/* Give the job all of these hosts. False: refused, nothing changed. */
 	bool (*place)(void *arg, const int *host, int n);
 	/* After a refusal: clear cpus[i] of hosts that cannot serve the job. */

@@ -31,7 +31,7 @@ static bool compares(const struct deciding *d)
 {
 	int max = d->desk->snapshot->config->compare_nodes, n = 0;
 
-	for (int i = 0; i < d->req->n_hosts && n <= max; i++)
+	for (int i = d->span.first; i < d->span.end && n <= max; i++)
 		n += d->cpus[i] != 0;
 	return n <= max;
 }

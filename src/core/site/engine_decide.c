@@ -113,7 +113,7 @@ static int find_nodes(const struct deciding *d, struct nodes *nodes)
 	if (!nodes->is_free || !nodes->offered || !nodes->must ||
 	    !nodes->required || !nodes->stock)
 		return -1;
-	for (int i = 0; i < d->req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		if (engine_offers(d, i)) {
 			nodes->is_free[desk->host_node[i]] = 1;
 			nodes->offered[i / 64] |= UINT64_C(1) << i % 64;

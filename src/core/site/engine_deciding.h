@@ -14,6 +14,7 @@ struct deciding {
 	struct cpl_resolved want; /* its wish without a mapper where ranks stay
 	                           * in their own order */
 	int64_t deadline;
+	struct cpl_engine_span span; /* of hosts that may be usable */
 	uint32_t *cpus;          /* [n_hosts] free */
 	unsigned char *required; /* [n_hosts] named by the user */
 	uint64_t *rank;          /* [n_hosts] the lower are filled first */
@@ -83,7 +84,7 @@ enum cpl_reason engine_held_back(struct deciding *d, char *text, size_t size);
 /* engine_offer.c */
 
 /* Ask the scheduler for free hosts and take the lowest ranks that hold the job:
- * d->offer and d->size. 0, or -1: memory. O(hosts * log(ranks)). */
+ * d->offer and d->size. 0, or -1: memory. O(hosts of d->span * log(ranks)). */
 int engine_measure(struct deciding *d);
 /*
  * After a refusal: without hosts that cannot serve the job, or with more of

@@ -27,13 +27,13 @@ static int list_others(const struct deciding *d, const int *host, int n,
 {
 	int n_others = 0;
 
-	for (int i = 0; i < d->req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		other[i] = (struct offered){
 		        cpl_size_usable(&d->req->need, d->offer[i]),
 		        engine_offers(d, i) ? i : -1};
 	for (int i = 0; i < n; i++)
 		other[host[i]].host = -1;
-	for (int i = 0; i < d->req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		if (other[i].host >= 0)
 			other[n_others++] = other[i];
 	qsort(other, (size_t)n_others, sizeof(*other), largest_first);
@@ -71,7 +71,7 @@ int engine_must_have(const struct deciding *d, int *host)
 	uint64_t held = 0;
 	int n = 0;
 
-	for (int i = 0; d->n_levels > 1 && i < req->n_hosts; i++)
+	for (int i = d->span.first; d->n_levels > 1 && i < d->span.end; i++)
 		if (filled_first(d, i))
 			host[n++] = i;
 	if (n > (int)d->size.nodes)
@@ -95,7 +95,7 @@ static bool may_hold(const struct deciding *d)
 	const struct cpl_engine_request *req = d->req;
 	uint64_t held = 0, largest = 0;
 
-	for (int i = 0; i < req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		if (d->required[i])
 			held += d->offer[i];
 		else if (largest < d->offer[i])
@@ -108,8 +108,8 @@ static bool may_hold(const struct deciding *d)
 /* Nodes that the job would get of these. -1: memory. */
 static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
 {
-	int rc =
-	        cpl_size(&d->req->need, cpus, d->req->n_hosts, least, &d->size);
+	int rc = cpl_size(&d->req->need, cpus + d->span.first,
+	                  d->span.end - d->span.first, least, &d->size);
 
 	d->offer = cpus;
 	d->enough = d->fits = rc > 0;
@@ -123,7 +123,7 @@ static int fit(struct deciding *d, const uint32_t *cpus, uint32_t least)
 static int fit_up_to(struct deciding *d, uint64_t rank, uint32_t least)
 {
 	d->highest = rank;
-	for (int i = 0; i < d->req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		d->filled[i] = d->rank[i] <= rank ? d->cpus[i] : 0;
 	return fit(d, d->filled, least);
 }
@@ -154,7 +154,7 @@ static bool one_rank(const struct deciding *d, uint64_t *rank)
 {
 	bool any = false;
 
-	for (int i = 0; i < d->req->n_hosts; i++) {
+	for (int i = d->span.first; i < d->span.end; i++) {
 		if (!d->cpus[i] || d->required[i])
 			continue;
 		if (any && d->rank[i] != *rank)
@@ -176,18 +176,18 @@ static int list_levels(struct deciding *d)
 		d->n_levels = 1;
 		return 0;
 	}
-	d->filled = malloc(size * sizeof(*d->filled));
+	d->filled = calloc(size, sizeof(*d->filled));
 	d->level = malloc(size * sizeof(*d->level));
 	if (!d->filled || !d->level)
 		return -1;
-	for (int i = 0; i < d->req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		if (d->cpus[i] && !d->required[i])
 			d->level[n++] = d->rank[i];
 	qsort(d->level, (size_t)n, sizeof(*d->level), cpl_by_uint64);
 	for (int i = 0; i < n; i++)
 		if (!i || d->level[i] != d->level[i - 1])
 			d->level[d->n_levels++] = d->level[i];
-	for (int i = 0; i < d->req->n_hosts && n; i++)
+	for (int i = d->span.first; i < d->span.end && n; i++)
 		if (d->required[i])
 			d->rank[i] = d->level[0];
 	return 0;
@@ -197,13 +197,14 @@ int engine_measure(struct deciding *d)
 {
 	size_t n = (size_t)d->req->n_hosts + 1;
 
+	d->span.end = d->req->n_hosts;
 	d->required = calloc(n, 1);
 	d->cpus = calloc(n, sizeof(*d->cpus));
 	d->rank = calloc(n, sizeof(*d->rank));
 	if (!d->required || !d->cpus || !d->rank ||
-	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank))
+	    d->scheduler->measure(d->scheduler->arg, d->cpus, d->rank, &d->span))
 		return -1;
-	for (int i = 0; i < d->req->n_hosts; i++)
+	for (int i = d->span.first; i < d->span.end; i++)
 		if (d->desk->host_node[i] < 0)
 			d->cpus[i] = 0;
 	for (int i = 0; i < d->req->n_required; i++)

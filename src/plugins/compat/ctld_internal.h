@@ -77,6 +77,7 @@ int cplslurm_supply(job_details_t *details, const char *name,
 struct cplslurm_saved {
 	unsigned char *bit; /* [n], the bitmap */
 	int n;
+	int first, end; /* Its nodes are in first .. end - 1. */
 	uint64_t pn_min_memory;
 	uint32_t pn_min_cpus, min_cpus, total_cpus;
 	time_t start_time;
@@ -98,8 +99,11 @@ struct cplslurm_test {
 	int rc;                       /* It is the stock plugin's last answer. */
 };
 
-/* Note what a call may change. Return 0, or -1 where memory is out. */
+/* Note what a call may change. Return 0, or -1 where memory is out. O(nodes from the
+ * bitmap's first to its last). */
 int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out);
+/* Set the bitmap as it was. */
+void cplslurm_give_back(const struct cplslurm_saved *saved, bitstr_t *bitmap);
 /* Jobs have so much of each node, by index. The functions below must be told of jobs
  * that begin and end; after any other change, forget has all counted anew. Call them
  * with slurmctld's locks of jobs and nodes held. */
@@ -130,7 +134,8 @@ bool cplslurm_in_blocks(const struct cplslurm_test *test);
 void cplslurm_units_forget(void);
 
 /* These are measure and narrow of struct cpl_engine_scheduler; arg is a test. */
-int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank);
+int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank,
+                     struct cpl_engine_span *span);
 void cplslurm_narrow(void *arg, uint32_t *cpus);
 
 /* Return the tasks that a job states, 0 for none. More than an int holds become
@@ -144,6 +149,15 @@ static inline int cplslurm_ranks(uint32_t num_tasks)
 
 /* Return the job with its user's options, whose texts belong to it. */
 struct cpl_job_facts cplslurm_job(const job_record_t *job);
+/* Return where the last node of a bitmap, which may be NULL, is followed by none, and
+ * in *first its first one: 0 and 0 of an empty one. O(nodes / 64) at the most. */
+static inline int cplslurm_end(const bitstr_t *bitmap, int *first)
+{
+	int64_t at = bitmap ? bit_ffs((bitstr_t *)bitmap) : -1;
+
+	*first = at < 0 ? 0 : (int)at;
+	return at < 0 ? 0 : (int)bit_fls((bitstr_t *)bitmap) + 1;
+}
 /* Return the indexes of a bitmap's nodes in order, none where it is NULL, to be
- * freed. Return NULL where memory is out. */
+ * freed. Return NULL where memory is out. O(nodes from its first to its last). */
 int *cplslurm_nodes(const bitstr_t *bitmap, int *n);

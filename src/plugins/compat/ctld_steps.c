@@ -10,11 +10,11 @@
 
 int *cplslurm_nodes(const bitstr_t *bitmap, int *n)
 {
-	int size = bitmap ? bit_size((bitstr_t *)bitmap) : 0;
-	int *host = malloc(((size_t)size + 1) * sizeof(int));
+	int i, end = cplslurm_end(bitmap, &i);
+	int *host = malloc(((size_t)(end - i) + 1) * sizeof(int));
 
 	*n = 0;
-	for (int i = 0; host && i < size; i++)
+	for (; host && i < end; i++)
 		if (bit_test((bitstr_t *)bitmap, i))
 			host[(*n)++] = i;
 	return host;

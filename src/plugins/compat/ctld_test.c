@@ -12,10 +12,11 @@ int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out)
 	const job_record_t *job_ptr = test->job;
 
 	out->n = bit_size(test->bitmap);
-	out->bit = malloc((size_t)out->n + 1);
+	out->bit = calloc((size_t)out->n + 1, 1);
 	if (!out->bit)
 		return -1;
-	for (int i = 0; i < out->n; i++)
+	out->end = cplslurm_end(test->bitmap, &out->first);
+	for (int i = out->first; i < out->end; i++)
 		out->bit[i] = bit_test(test->bitmap, i);
 	out->pn_min_memory = job_ptr->details->pn_min_memory;
 	out->pn_min_cpus = job_ptr->details->pn_min_cpus;
@@ -27,16 +28,19 @@ int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out)
 	return 0;
 }
 
+void cplslurm_give_back(const struct cplslurm_saved *saved, bitstr_t *bitmap)
+{
+	bit_clear_all(bitmap);
+	for (int i = saved->first; i < saved->end; i++)
+		if (saved->bit[i])
+			bit_set(bitmap, i);
+}
+
 static void restore(const struct cplslurm_saved *saved, const struct cplslurm_test *test)
 {
 	job_record_t *job_ptr = test->job;
 
-	for (int i = 0; i < saved->n; i++) {
-		if (saved->bit[i])
-			bit_set(test->bitmap, i);
-		else
-			bit_clear(test->bitmap, i);
-	}
+	cplslurm_give_back(saved, test->bitmap);
 	job_ptr->details->pn_min_memory = saved->pn_min_memory;
 	job_ptr->details->pn_min_cpus = saved->pn_min_cpus;
 	job_ptr->details->min_cpus = saved->min_cpus;
@@ -71,9 +75,9 @@ int cplslurm_answer(const struct cplslurm_test *test, const char *why)
 /* List the bitmap's nodes in order in host[], if there is one, and count them. */
 static int listed(const struct cplslurm_test *test, int *host)
 {
-	int n = 0;
+	int n = 0, i, end = cplslurm_end(test->bitmap, &i);
 
-	for (int i = 0; host && i < test->before.n; i++)
+	for (; host && i < end; i++)
 		if (bit_test(test->bitmap, i))
 			host[n++] = i;
 	return n;
@@ -182,14 +186,14 @@ void cplslurm_narrow(void *arg, uint32_t *cpus)
 	if (cplslurm_in_blocks(test))
 		return;
 	wishes = set_wishes(test->job, (struct wishes){0, 0, 0});
-	for (int i = 0; i < test->before.n; i++)
+	for (int i = test->before.first; i < test->before.end; i++)
 		usable += test->before.bit[i];
 	widest.max_nodes = widest.req_nodes = usable;
 	details->max_cpus = INT32_MAX;
 	if (!tasks_shape_nodes(details))
 		details->num_tasks = 0;
 	if (usable > test->min_nodes && ask_beside(&widest) == SLURM_SUCCESS)
-		for (int i = 0; i < test->before.n; i++)
+		for (int i = test->before.first; i < test->before.end; i++)
 			if (!bit_test(test->bitmap, i))
 				cpus[i] = 0;
 	details->max_cpus = max_cpus;

@@ -130,12 +130,12 @@ static bool turn_keeper(const job_record_t *job, int node, int by)
 static bool turn(const job_record_t *job, bool cores, int by)
 {
 	job_resources_t *got = job->job_resrcs;
-	int n = got->node_bitmap ? bit_size(got->node_bitmap) : 0;
+	int i, at = 0, end = cplslurm_end(got->node_bitmap, &i);
 	struct node_cores part = {0};
 
-	if (n > kept.n_nodes)
+	if (end > kept.n_nodes)
 		return false;
-	for (int i = 0, at = 0; i < n && at < (int)got->nhosts; i++) {
+	for (; i < end && at < (int)got->nhosts; i++) {
 		if (!bit_test(got->node_bitmap, i))
 			continue;
 		next_node_cores(got, &part);
