@@ -293,7 +293,8 @@ static void draw_free(const struct cpl_network *net, int n, int *host, int *room
 		for (int k = 0; k < n; k++)
 			if (node[k] == i) {
 				host[found++] = i;
-				room[net->accelerators.domain_of[i]] += 2;
+				if (net->accelerators.domain_of)
+					room[net->accelerators.domain_of[i]] += 2;
 			}
 }
 
