@@ -116,7 +116,7 @@ static struct cpl_figures plain(const struct setting *s, const int *node)
 	memcpy(in_turn, node, (size_t)n * sizeof(*node));
 	sort(s, in_turn, n);
 	assert_int_equal(cpl_decide_evaluate(&s->req, in_turn, &c, &err), 0);
-	return (struct cpl_figures){c.metrics, c.sums};
+	return cpl_candidate_in_blocks(&c);
 }
 
 static bool better(const struct setting *s, const struct cpl_figures *a,

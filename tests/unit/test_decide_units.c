@@ -34,7 +34,7 @@ static bool first_number(const struct setting *s, const struct cpl_decision *d,
                          int i, double *out)
 {
 	const struct cpl_candidate *c = &d->candidate[i];
-	const struct cpl_figures block = {c->metrics, c->sums};
+	const struct cpl_figures block = cpl_candidate_in_blocks(c);
 	const struct cpl_figures *f = s->req.wish.mapper ? &c->mapped : &block;
 	double of_others[2];
 

@@ -12,9 +12,11 @@
 #include "base/random.h"
 #include "failing_alloc.h"
 #include "mapping/domain_layout.h"
+#include "mapping/mappers.h"
+#include "mapping/quick.h"
 #include "network_text.h"
 #include "number.h"
-#include "placement/placement.h"
+#include "placement/decide.h"
 #include "signature/signature.h"
 #include "traffic/workload.h"
 
@@ -209,6 +211,13 @@ static void test_bound_by_hand(void **state)
 	"\"up\": 2, \"bandwidth\": 1}], \"nodes\": \"n[00-23]\", \"ports\": "  \
 	"{\"count\": 2}, \"accelerators\": {\"per_node\": 2, \"domain\": "     \
 	"{\"nodes\": 4, \"bandwidth\": 9}, \"affinity\": [0, 1], \"pxn\": "
+/* The same with rails alone. */
+#define RAILS                                                                  \
+	"{\"format\": \"commplace-network\", \"version\": 1, \"type\": "       \
+	"\"fattree\", \"nodes_per_router\": 4, \"levels\": [{\"down\": 12, "    \
+	"\"up\": 2, \"bandwidth\": 1}], \"nodes\": \"n[00-23]\", \"ports\": "  \
+	"{\"count\": 2}, \"accelerators\": {\"per_node\": 2, \"affinity\": "    \
+	"[0, 1], \"pxn\": true}}"
 #define NODES 24
 #define RANKS 24
 
@@ -284,7 +293,8 @@ static void draw_free(const struct cpl_network *net, int n, int *host, int *room
 		for (int k = 0; k < n; k++)
 			if (node[k] == i) {
 				host[found++] = i;
-				room[net->accelerators.domain_of[i]] += 2;
+				if (net->accelerators.domain_of)
+					room[net->accelerators.domain_of[i]] += 2;
 			}
 }
 
@@ -407,6 +417,99 @@ static void test_policy(void **state)
 	(void)state;
 }
 
+/* What the nodes and the order of a decision come to, and (decided NULL) those of
+ * these nodes in blocks. */
+static struct cpl_domain_cost told_of(const struct cpl_decide_request *req,
+                                      const int *nodes,
+                                      const struct cpl_decision *decided)
+{
+	int node[RANKS];
+
+	for (int r = 0; r < RANKS; r++) {
+		int at = decided && decided->rank_host ? decided->rank_host[r]
+		                                       : r / 2;
+
+		node[r] = decided ? decided->node[at] : nodes[at];
+	}
+	return told(req->place.net, req->comm, node);
+}
+
+/* A decision for a job on 18 free nodes, of which the scheduler would take the first
+ * or (last) is known to take the last, is not above that. Returns whether it is below
+ * it in both by a tenth. */
+static bool check_decision(struct cpl_decide_request *req, int i)
+{
+	struct cpl_signature *sig = parse_job(signatures[i % N_SIGNATURES]);
+	const struct cpl_network *net = req->place.net;
+	bool last = i % 2, domains = net->accelerators.domain_of;
+	struct cpl_domain_cost stock, got;
+	struct cpl_error err = {""};
+	unsigned char free_nodes[NODES] = {0};
+	int host[NODES], room[NODES], *own = host + (last ? 6 : 0);
+	struct cpl_comm *comm = cpl_signature_total(sig, &err);
+	struct cpl_decision decision;
+
+	draw_free(net, 18, host, room);
+	for (int k = 0; k < 18; k++)
+		free_nodes[host[k]] = 1;
+	req->place.free = free_nodes;
+	req->place.comm = req->comm = comm;
+	req->stock = last ? own : NULL;
+	if (i % 3) {
+		assert_true(cpl_phases_groups(sig->phase, sig->n_phases,
+		                              &req->place.grid));
+		req->phase = sig->phase;
+		req->n_phases = sig->n_phases;
+	}
+	assert_int_equal(cpl_decide(req, &decision, &err), 0);
+	stock = told_of(req, own, NULL);
+	got = told_of(req, NULL, &decision);
+	if (domains && got.bytes > stock.bytes * (1 + 1e-9))
+		fail_msg("case %d: %g bytes between domains, stock %g", i,
+		         got.bytes, stock.bytes);
+	if (got.port > stock.port * (1 + 1e-9))
+		fail_msg("case %d: %g bytes on a rail, stock %g", i, got.port,
+		         stock.port);
+	cpl_decision_free(&decision);
+	cpl_comm_free(comm);
+	cpl_signature_free(sig);
+	return got.bytes < 0.9 * stock.bytes && got.port < 0.9 * stock.port;
+}
+
+/* Objectives that do not look at rails leave none busier than the scheduler's own
+ * nodes in blocks have it, nor send more between domains; rails without domains, too. */
+static void test_decision(void **state)
+{
+	static const char *const text[] = {MACHINE "true}}", MACHINE "false}}",
+	                                   RAILS};
+	static const enum cpl_objective objective[] = {
+	        CPL_OBJECTIVE_MAX, CPL_OBJECTIVE_MEAN, CPL_OBJECTIVE_HOP_BYTES};
+	int better = 0, cases = 144;
+
+	for (int i = 0; i < cases; i++) {
+		struct cpl_network *net = parse_network(text[i / 4 % 3]);
+		struct cpl_error err = {""};
+		struct cpl_decide_request req = {
+		        .place = {.net = net,
+		                  .n_nodes_wanted = RANKS / 2,
+		                  .ranks_per_node = 2,
+		                  .seed = (uint64_t)i},
+		        .wish = {.policy = i / 12 % 2 ? &cpl_placement_traffic
+		                                      : &cpl_placement_auto,
+		                 .mapper = i / 24 % 2 ? &cpl_mapper_quick
+		                                      : &cpl_mapper_groups,
+		                 .objective = objective[i / 48]},
+		        .routing = cpl_routing_find(net, NULL, &err),
+		        .ranks_per_node = 2};
+
+		better += check_decision(&req, i);
+		cpl_network_free(net);
+	}
+	print_message("%d of %d below the scheduler's in both\n", better, cases);
+	assert_in_range(better, cases / 8, cases);
+	(void)state;
+}
+
 /* Each allocation fails once, and the layout says so; but matrices that cannot shrink
  * stay as long as they were, some seven arrays of each of seven layouts. */
 static void test_memory(void **state)
@@ -450,6 +553,7 @@ int main(void)
 	        cmocka_unit_test(test_bound_by_hand),
 	        cmocka_unit_test(test_layout),
 	        cmocka_unit_test(test_policy),
+	        cmocka_unit_test(test_decision),
 	        cmocka_unit_test(test_memory),
 	};
 

@@ -121,10 +121,9 @@ static int best_by(const struct cpl_decision *decision, enum cpl_objective objec
 		const struct cpl_candidate *a = &decision->candidate[i];
 		const struct cpl_candidate *b = &decision->candidate[best];
 
-		if (cpl_figures_better(
-		            objective,
-		            &(struct cpl_figures){a->metrics, a->sums},
-		            &(struct cpl_figures){b->metrics, b->sums}))
+		if (cpl_objective_better(objective, &a->metrics,
+		                         a->sums.hop_bytes, &b->metrics,
+		                         b->sums.hop_bytes))
 			best = i;
 	}
 	return best;

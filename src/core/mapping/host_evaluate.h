@@ -8,13 +8,30 @@
 #pragma once
 
 #include "traffic/moves.h"
+#include "traffic/objective.h"
 #include "traffic/workload.h"
 
 /* How good a layout is. */
 struct cpl_figures {
 	struct cpl_metrics metrics; /* with background */
 	struct cpl_job_sums sums;   /* of this job alone */
+	double rail; /* cpl_rank_groups_rail, where it is asked for */
 };
+
+/* What a layout is not to exceed where the objective does not look: bytes on its
+ * busiest rail, and on the network. */
+struct cpl_ceiling {
+	double rail, bytes;
+};
+
+/* Does it (most NULL: nothing is)? */
+static inline bool cpl_figures_exceed(const struct cpl_figures *f,
+                                      const struct cpl_ceiling *most)
+{
+	return most &&
+	       (cpl_objective_compare(f->rail, most->rail) > 0 ||
+	        cpl_objective_compare(f->sums.bytes_on_network, most->bytes) > 0);
+}
 
 struct cpl_evaluator {
 	const struct cpl_network *net;

@@ -18,6 +18,7 @@
 #include "routing/routing.h"
 #include "traffic/objective.h"
 
+struct cpl_ceiling;
 struct cpl_rank_groups;
 
 struct cpl_map_request {
@@ -43,6 +44,9 @@ struct cpl_map_request {
 	const struct cpl_load *background; /* or NULL */
 	const struct cpl_load *rates; /* cpl_objective_by_time, or NULL */
 	enum cpl_objective objective;
+	/* The default mapper takes what exceeds it only for want of another; or
+	 * NULL. */
+	const struct cpl_ceiling *most;
 	uint64_t seed;
 	/* The evaluations that a search may make. 0: its default; INT64_MAX: it
 	 * searches until `expired`. */

@@ -32,6 +32,10 @@ static int take_arrays(struct cpl_quick *q, struct cpl_error *err)
 	q->cable = cpl_arena_take_raw(
 	        &q->arena, (int64_t)n * cpl_network_judged_ports(q->req->net),
 	        sizeof(*q->cable));
+	if (q->req->most)
+		q->load = cpl_arena_take_raw(
+		        &q->arena, 2 * (int64_t)n * q->req->net->n_ports,
+		        sizeof(*q->load));
 	if (uneven(q->req))
 		q->kind = cpl_arena_take_raw(&q->arena, n, sizeof(*q->kind));
 	if (q->arena.failed)
@@ -60,13 +64,19 @@ int cpl_quick_evaluate(struct cpl_quick *q, const struct cpl_rank_groups *groups
 {
 	const struct cpl_comm *judged = cpl_rank_groups_judged(groups);
 	int ports = cpl_network_judged_ports(q->req->net);
+	const int *at = node;
 
 	if (ports > 1) {
 		for (int i = 0; i < judged->ranks; i++)
 			q->cable[i] = node[i / ports] * ports + i % ports;
-		node = q->cable;
+		at = q->cable;
 	}
-	return cpl_evaluate(&q->ev, judged, node, out, err);
+	if (cpl_evaluate(&q->ev, judged, at, out, err))
+		return -1;
+	if (q->load)
+		out->rail = cpl_rank_groups_rail(groups, q->req->net, node,
+		                                 q->load);
+	return 0;
 }
 
 int cpl_quick_open(struct cpl_quick *q, const struct cpl_map_request *req,
@@ -133,9 +143,13 @@ static void keep(struct cpl_quick *q, const struct cpl_rank_groups *groups,
                  struct quick_best *best)
 {
 	struct cpl_quick_layout *out = best->out;
+	const struct cpl_ceiling *most = q->req->most;
+	bool exceeds = cpl_figures_exceed(f, most);
 
 	if (best->groups &&
-	    !cpl_figures_better(q->req->objective, f, &out->figures))
+	    (exceeds != cpl_figures_exceed(&out->figures, most)
+	             ? exceeds
+	             : !cpl_figures_better(q->req->objective, f, &out->figures)))
 		return;
 	best->groups = groups;
 	out->figures = *f;

@@ -32,6 +32,7 @@ struct cpl_quick {
 	/* The orders that are tried, and the best so far. */
 	int *node, *order, *at, *slots;
 	int *cable; /* [hosts * cpl_network_judged_ports] */
+	double *load; /* of rails, with a ceiling */
 	const int *reach;
 	int n_reach;
 	struct cpl_moves moves; /* of searches, once there was one */
@@ -80,7 +81,8 @@ int cpl_quick_look(struct cpl_quick *quick, const int *node,
  * Maps the ranks to node[]. It tries blocks and grown groups (for small jobs
  * also those of greedyallc) in the given order, by id and in the order of
  * greedyallc, and searches by swaps from the best, unless other jobs alone fill
- * the busiest link. The result is never worse than blocks as given. `looked`
+ * the busiest link. The result is never worse than blocks as given, by the ceiling or
+ * else by the objective. `looked`
  * says that out is from cpl_quick_look for that node[], which spares large jobs
  * doing it again. Returns 0, or -1 with err; free out->own in either case.
  * *cut_short: the budget ended it.

@@ -61,20 +61,53 @@ static int split_ports(struct cpl_rank_groups *groups,
                       struct cpl_error *err)
 {
 	int *cable = malloc((size_t)comm->ranks * sizeof(*cable));
-	int rc = -1;
+	struct cpl_comm *split = NULL;
 
 	if (!cable)
 		return cpl_fail_memory(err);
 	if (!cpl_port_pin(net, of, groups->n, comm->ranks, cable, err))
-		groups->ports = cpl_comm_contract(comm, cable,
-		                                  groups->n * net->n_ports,
-		                                  CPL_CONTRACT_INSIDE, err);
-	if (groups->ports) {
-		keep_inside(groups->ports, net->n_ports);
-		rc = 0;
-	}
+		split = cpl_comm_contract(comm, cable, groups->n * net->n_ports,
+		                          CPL_CONTRACT_INSIDE, err);
 	free(cable);
-	return rc;
+	if (!split)
+		return -1;
+	keep_inside(split, net->n_ports);
+	*(net->by_port ? &groups->ports : &groups->rails) = split;
+	return 0;
+}
+
+/* Have ranks ports of their own, each, or those of their accelerators? */
+static bool are_split(const struct cpl_network *net)
+{
+	return net->by_port ||
+	       (net->n_ports > 1 && net->port_use == CPL_PORTS_AFFINITY);
+}
+
+double cpl_rank_groups_rail(const struct cpl_rank_groups *groups,
+                            const struct cpl_network *net, const int *node,
+                            double *load)
+{
+	const struct cpl_comm *c = groups->ports   ? groups->ports
+	                           : groups->rails ? groups->rails
+	                                           : groups->hosts;
+	int p = c->ranks / groups->n;
+	bool pxn = p > 1 && net->accelerators.pxn;
+	double *in = load + c->ranks, most = 0;
+
+	memset(load, 0, 2 * (size_t)c->ranks * sizeof(*load));
+	for (int from = 0; from < c->ranks; from++)
+		for (int64_t e = c->row[from]; e < c->row[from + 1]; e++) {
+			int to = c->to[e], a = node[from / p], b = node[to / p];
+
+			if (a == b || cpl_network_share_domain(net, a, b))
+				continue;
+			load[pxn ? from - from % p + to % p : from] +=
+			        c->bytes[e];
+			in[to] += c->bytes[e];
+		}
+	for (int i = 0; i < 2 * c->ranks; i++)
+		most = load[i] > most ? load[i] : most;
+	return most;
 }
 
 /* Adds up the traffic of the groups of[]. */
@@ -86,7 +119,8 @@ static int contract(struct cpl_rank_groups *groups,
 	                                  CPL_CONTRACT_INSIDE, err);
 	if (!groups->hosts)
 		return -1;
-	return net && net->by_port ? split_ports(groups, net, comm, of, err) : 0;
+	return net && are_split(net) ? split_ports(groups, net, comm, of, err)
+	                             : 0;
 }
 
 int cpl_rank_groups_given(struct cpl_rank_groups *groups,
@@ -125,6 +159,7 @@ void cpl_rank_groups_free(struct cpl_rank_groups *groups)
 	free(groups->of);
 	cpl_comm_free(groups->hosts);
 	cpl_comm_free(groups->ports);
+	cpl_comm_free(groups->rails);
 	*groups = (struct cpl_rank_groups){0};
 }
 

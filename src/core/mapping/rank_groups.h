@@ -16,6 +16,8 @@ struct cpl_rank_groups {
 	/* [n * ports] The same between the groups' ports, where the network's
 	 * ranks have ports of their own (cpl_network_judged); else NULL. */
 	struct cpl_comm *ports;
+	/* Likewise where a message's rail depends on both ranks; else NULL. */
+	struct cpl_comm *rails;
 };
 
 /* The traffic that is judged: between nodes of cpl_network_judged. */
@@ -54,6 +56,14 @@ int cpl_rank_groups_grow(struct cpl_rank_groups *groups,
 int cpl_rank_groups_given(struct cpl_rank_groups *groups,
                      const struct cpl_network *net, const struct cpl_comm *comm,
                      const int *of, int n, struct cpl_error *err);
+/*
+ * Bytes on the busiest port of the groups on node[], alone, where ranks use the ports of
+ * their accelerators; of a node where they do not. load has room for 2 * n * ports.
+ * O(entries of rails).
+ */
+double cpl_rank_groups_rail(const struct cpl_rank_groups *groups,
+                            const struct cpl_network *net, const int *node,
+                            double *load);
 void cpl_rank_groups_free(struct cpl_rank_groups *groups);
 
 /* Writes ranks' groups in blocks of size[n] into of[ranks]. O(ranks + n). */

@@ -14,6 +14,7 @@ struct replacing {
 	bool *seen;  /* [stations] of which a node was tried */
 	int *node;   /* [n_hosts] as replaced so far */
 	int *at;     /* [n_hosts and free nodes, or the hosts' ports] */
+	double *load; /* of rails */
 };
 
 /* Puts the job where it is; its hosts may go to any node that is free. */
@@ -121,6 +122,9 @@ static int judge(struct replacing *r, struct cpl_figures *out,
 	                        false, err) ||
 	     cpl_evaluate(&ev, judged, r->at, out, err);
 	cpl_evaluator_close(&ev);
+	out->rail = rc ? 0
+	               : cpl_rank_groups_rail(&r->groups, how->net, r->node,
+	                                      r->load);
 	return rc ? -1 : 0;
 }
 
@@ -156,6 +160,8 @@ int cpl_replace_hosts(const struct cpl_replacing *how, const int *host, int n,
 	                                      cpl_network_judged_ports(net) +
 	                              net->n_nodes,
 	                      sizeof(*r.at));
+	r.load = cpl_arena_take(&arena, 2 * (int64_t)how->n_hosts * net->n_ports,
+	                        sizeof(*r.load));
 	if (arena.failed)
 		return cpl_arena_end(&arena, -1, err);
 	memcpy(r.node, node, bytes);

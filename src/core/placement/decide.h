@@ -37,6 +37,12 @@
  * "time", which has its minimal paths in `traffic`, too, nor with units to be
  * kept.)
  *
+ * On a network with rails or domains, by an objective that does not look at these
+ * (max-congestion, mean-congestion, hop-bytes), what has a busier rail than the
+ * scheduler's own nodes in blocks, or linear where these are not known, or sends more
+ * between domains, comes after what has not: in every comparison of candidates and of
+ * rank orders, and first.
+ *
  * With units to be kept, candidates that break few of the wholly free units of
  * the machine are preferred, for a price: of those that are by the objective's
  * first number at most so much worse than the best, the one that breaks fewest
@@ -181,6 +187,7 @@ struct cpl_candidate {
 	struct cpl_metrics metrics; /* with background, ranks in blocks on the
 	                             * policy's order; see all_metrics */
 	struct cpl_job_sums sums;   /* of this job alone */
+	double rail;                /* its busiest, see cpl_figures */
 	bool evaluated;             /* false: no signature, or budget */
 	bool is_mapped;             /* it was judged with its rank order: */
 	struct cpl_figures mapped;
@@ -289,13 +296,17 @@ int cpl_decide_given(const struct cpl_decide_request *req, const int *node,
 int cpl_decide_evaluate(const struct cpl_decide_request *req, const int *node,
                         struct cpl_candidate *out, struct cpl_error *err);
 
+/* What it comes to in blocks. */
+static inline struct cpl_figures
+cpl_candidate_in_blocks(const struct cpl_candidate *c)
+{
+	return (struct cpl_figures){c->metrics, c->sums, c->rail};
+}
+
 /* The figures by which a candidate is chosen: with its rank order, if it was
  * judged so. */
 static inline void cpl_candidate_figures(const struct cpl_candidate *c,
                                          struct cpl_figures *out)
 {
-	if (c->is_mapped)
-		*out = c->mapped;
-	else
-		*out = (struct cpl_figures){c->metrics, c->sums};
+	*out = c->is_mapped ? c->mapped : cpl_candidate_in_blocks(c);
 }

@@ -160,6 +160,8 @@ static int begin(struct judge *j, struct cpl_error *err)
 	        .expired = req->expired,
 	        .expired_arg = req->expired_arg,
 	};
+	if (cpl_judge_ceiling(req, j->out, &j->most))
+		j->map.most = &j->most;
 	if (needs_graph(j) && !j->map.graph) {
 		j->own_graph = cpl_comm_symmetric(req->comm, err);
 		j->map.graph = j->own_graph;
@@ -229,6 +231,7 @@ static int evaluate(struct judge *j, struct cpl_quick *quick, int i,
 		return -1;
 	c->metrics = l->promise.metrics;
 	c->sums = l->promise.sums;
+	c->rail = l->promise.rail;
 	c->evaluated = true;
 	if (cpl_judge_plain(j, quick, i, err))
 		return -1;
@@ -264,6 +267,7 @@ static int fall_back(struct judge *j, int n, struct cpl_error *err)
 	int stock = stock_of(j, n);
 	struct cpl_figures f, first;
 
+	cpl_judge_ceiling(j->req, j->out, &j->most);
 	cpl_judge_bar(j, n);
 	cpl_candidate_figures(&c[stock], &f);
 	cpl_candidate_figures(&c[0], &first);
@@ -356,6 +360,7 @@ static int place_all(struct judge *j, int n, struct cpl_error *err)
 		return -1;
 	if (out->cut_short)
 		return 0;
+	cpl_judge_ceiling(j->req, j->out, &j->most);
 	cpl_judge_bar(j, n);
 	for (int i = 1; i < n; i++) {
 		struct cpl_figures f, best_f;

@@ -2,6 +2,8 @@
 /* What is known of a candidate, and which of two is the better one. */
 #include "placement/judge_internal.h"
 
+#include <math.h>
+
 bool cpl_judge_no_budget(struct judge *j)
 {
 	const struct cpl_decide_request *req = j->req;
@@ -9,6 +11,37 @@ bool cpl_judge_no_budget(struct judge *j)
 	if (req->expired && req->expired(req->expired_arg))
 		j->out->cut_short = true;
 	return j->out->cut_short;
+}
+
+bool cpl_judge_ceiling(const struct cpl_decide_request *req,
+                       const struct cpl_decision *decision,
+                       struct cpl_ceiling *out)
+{
+	const struct cpl_network *net = req->place.net;
+	const struct cpl_placement_policy *policy =
+	        req->stock ? &cpl_placement_stock : &cpl_placement_linear;
+	bool domains = net->accelerators.domain_of;
+	bool rails = net->n_ports > 1 && net->port_use == CPL_PORTS_AFFINITY;
+
+	*out = (struct cpl_ceiling){INFINITY, INFINITY};
+	for (int i = 0; i < decision->n_candidates; i++) {
+		const struct cpl_candidate *c = &decision->candidate[i];
+
+		if (c->policy != policy || !c->evaluated)
+			continue;
+		out->rail = c->rail;
+		if (domains)
+			out->bytes = c->sums.bytes_on_network;
+	}
+	return req->wish.objective < CPL_OBJECTIVE_BUSIEST && (domains || rails);
+}
+
+/* -1: only a is within the ceiling, 1: only b, 0: both or none. */
+static int by_ceiling(const struct judge *j, const struct cpl_figures *a,
+                      const struct cpl_figures *b)
+{
+	return cpl_figures_exceed(a, j->map.most) -
+	       cpl_figures_exceed(b, j->map.most);
 }
 
 static bool better(const struct judge *j, const struct cpl_figures *a,
@@ -41,8 +74,10 @@ bool cpl_judge_comes_before(const struct judge *j,
                             const struct cpl_figures *fa,
                             const struct cpl_figures *fb)
 {
-	int order;
+	int order = by_ceiling(j, fa, fb);
 
+	if (order)
+		return order < 0;
 	if (!cpl_judge_of_whole(j)) {
 		order = by_either(j, a, b, fa, fb);
 		return order ? order < 0 : better(j, fa, fb);
@@ -63,8 +98,10 @@ bool cpl_judge_is_taken_before(const struct judge *j,
 {
 	bool stock = a->policy == &cpl_placement_stock;
 	bool other = b->policy == &cpl_placement_stock;
-	int order = by_either(j, a, b, fa, fb);
+	int order = by_ceiling(j, fa, fb);
 
+	if (!order)
+		order = by_either(j, a, b, fa, fb);
 	if (!order && cpl_decide_by_times(j->req)) {
 		order = cpl_objective_compare(first_number(j, a, fa),
 		                              first_number(j, b, fb));
@@ -87,7 +124,7 @@ bool cpl_judge_is_taken_before(const struct judge *j,
 static bool known(const struct cpl_candidate *c, bool mapped,
                   struct cpl_figures *f)
 {
-	*f = mapped ? c->mapped : (struct cpl_figures){c->metrics, c->sums};
+	*f = mapped ? c->mapped : cpl_candidate_in_blocks(c);
 	return mapped ? c->is_mapped : c->evaluated;
 }
 
@@ -109,6 +146,7 @@ void cpl_judge_choose(struct judge *j, int n, bool mapped)
 		const struct cpl_candidate *now = &c[out->chosen];
 
 		if (!known(&c[i], mapped, &f) || c[i].barred ||
+		    cpl_figures_exceed(&f, j->map.most) ||
 		    c[i].broken > now->broken ||
 		    cpl_objective_compare(first_number(j, &c[i], &f), most) > 0)
 			continue;

@@ -42,6 +42,7 @@ struct judge {
 	const struct cpl_mapper *mapper; /* NULL: blocks */
 	bool proxy; /* another mapper is meant, which would take too long */
 	struct cpl_whole_units units; /* with keep_whole */
+	struct cpl_ceiling most; /* where map.most is set */
 	/* With limited work: [n_stations] 0, what is spent, and whether something
 	 * was left out; and what of it is not to be spent yet. */
 	unsigned char *station;
@@ -73,6 +74,13 @@ int cpl_judge_open_times(struct judge *j, struct cpl_error *err);
 
 /* Has the budget run out? The decision is cut short then. */
 bool cpl_judge_no_budget(struct judge *j);
+/* What candidates are not to exceed: what the scheduler's own nodes, where they are not
+ * known linear, come to in blocks once they were evaluated, by rail and, with domains,
+ * bytes between these. Returns whether there is to be such a thing: with rails or
+ * domains, where the objective does not look at them. */
+bool cpl_judge_ceiling(const struct cpl_decide_request *req,
+                       const struct cpl_decision *decision,
+                       struct cpl_ceiling *out);
 /* Candidate a before b by what is known of both: as a whole where the objective
  * is, else by figures, which are of a and b. */
 bool cpl_judge_comes_before(const struct judge *j,
@@ -166,9 +174,10 @@ void cpl_judge_close_views(struct judge *j);
  * chosen; when the budget ends before, what was before stays. 0, or -1 with
  * err. */
 int cpl_judge_map(struct judge *j, int n, struct cpl_error *err);
-/* Another mapper on node[], which it leaves as it is. 0, or -1 with err. */
-int cpl_judge_map_by_name(struct judge *j, const int *node,
-                          struct cpl_quick_layout *out,
+/* Another mapper on node[], which it leaves as it is; its figures have what quick tells
+ * of rails. 0, or -1 with err. */
+int cpl_judge_map_by_name(struct judge *j, struct cpl_quick *quick,
+                          const int *node, struct cpl_quick_layout *out,
                           struct cpl_error *err);
 
 /* judge_stated.c */

@@ -48,8 +48,28 @@ static int look(struct judge *j, struct cpl_quick *quick, int i,
 	return 0;
 }
 
-int cpl_judge_map_by_name(struct judge *j, const int *node,
-                       struct cpl_quick_layout *out, struct cpl_error *err)
+/* What the rails of an order come to. */
+static int tell_rail(struct cpl_quick *quick, struct cpl_quick_layout *l,
+                     struct cpl_error *err)
+{
+	const struct cpl_map_request *req = quick->req;
+	struct cpl_rank_groups given = {0};
+	int rc = 0;
+
+	if (quick->load) {
+		rc = cpl_rank_groups_given(&given, req->net, req->comm, l->of,
+		                           req->n_hosts, err);
+		l->figures.rail = rc ? 0
+		                     : cpl_rank_groups_rail(&given, req->net,
+		                                            l->node, quick->load);
+	}
+	cpl_rank_groups_free(&given);
+	return rc;
+}
+
+int cpl_judge_map_by_name(struct judge *j, struct cpl_quick *quick,
+                          const int *node, struct cpl_quick_layout *out,
+                          struct cpl_error *err)
 {
 	struct cpl_map_request map = j->map;
 	struct cpl_map_result result;
@@ -61,10 +81,10 @@ int cpl_judge_map_by_name(struct judge *j, const int *node,
 		return -1;
 	memcpy(out->node, node, (size_t)j->n * sizeof(int));
 	out->of = out->own = result.rank_host;
-	out->figures = (struct cpl_figures){result.after, result.sums_after};
+	out->figures = (struct cpl_figures){result.after, result.sums_after, .rail = 0};
 	result.rank_host = NULL;
 	cpl_map_result_free(&result);
-	return 0;
+	return tell_rail(quick, out, err);
 }
 
 /* The work of what comes before the search on one candidate. */
@@ -104,6 +124,20 @@ static int take_look(struct judge *j, int i, struct cpl_error *err)
 	return cpl_judge_times(j, mapped->node, mapped->of, c, err);
 }
 
+/* The rank order of a mapper other than the default one gives way to blocks where it
+ * alone exceeds the ceiling. */
+static void keep_below(const struct judge *j, const struct cpl_candidate *c,
+                       struct layout *l)
+{
+	struct cpl_figures blocks = cpl_candidate_in_blocks(c);
+
+	if (!cpl_figures_exceed(&l->mapped.figures, j->map.most) ||
+	    cpl_figures_exceed(&blocks, j->map.most))
+		return;
+	l->mapped.of = NULL;
+	l->mapped.figures = blocks;
+}
+
 static int map_candidate(struct judge *j, struct cpl_quick *quick, int i,
                          bool *cut_short, struct cpl_error *err)
 {
@@ -120,12 +154,13 @@ static int map_candidate(struct judge *j, struct cpl_quick *quick, int i,
 	l->mapped.own = NULL;
 	if (cpl_judge_is_quick(j) ? cpl_quick_map(quick, l->node, l->looked,
 	                                          &l->mapped, cut_short, err)
-	                          : cpl_judge_map_by_name(j, l->node,
+	                          : cpl_judge_map_by_name(j, quick, l->node,
 	                                                  &l->mapped, err))
 		return -1;
 	if (j->team ? *cut_short : cpl_judge_no_budget(j))
 		return 0;
 	c->is_mapped = true;
+	keep_below(j, c, l);
 	c->mapped = l->mapped.figures;
 	return cpl_judge_times(j, l->mapped.node, l->mapped.of, c, err);
 }

@@ -48,7 +48,7 @@ int cpl_judge_plain(struct judge *j, struct cpl_quick *quick, int i,
 
 	if (j->req->order != CPL_ORDER_MAY)
 		return 0;
-	c->plain = (struct cpl_figures){c->metrics, c->sums};
+	c->plain = cpl_candidate_in_blocks(c);
 	if (is_in_turn(j, l->node))
 		return 0;
 	memcpy(l->in_turn, l->node, (size_t)j->n * sizeof(*l->node));
@@ -97,6 +97,10 @@ static bool is_worse(const struct judge *j, const struct cpl_figures *b,
 	        cpl_objective_first(by, &a->metrics, a->sums.hop_bytes),
 	        cpl_objective_first(by, &b->metrics, b->sums.hop_bytes));
 
+	/* What the scheduler's nodes come to bounds both ways. */
+	if (cpl_figures_exceed(b, j->map.most) &&
+	    !cpl_figures_exceed(a, j->map.most))
+		return true;
 	return (order ? order < 0
 	              : cpl_figures_better(CPL_OBJECTIVE_MAX, a, b)) ||
 	       cpl_objective_compare(whole(a), whole(b)) < 0;

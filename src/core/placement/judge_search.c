@@ -92,7 +92,7 @@ static int order_found(struct judge *j, const struct layout *from,
 	if (!cpl_judge_is_quick(j)) {
 		/* Where a mapper is cut nobody knows. */
 		if (!cpl_judge_no_budget(j) &&
-		    cpl_judge_map_by_name(j, l->node, mapped, err))
+		    cpl_judge_map_by_name(j, &j->quick, l->node, mapped, err))
 			return -1;
 		*known = !cpl_judge_no_budget(j);
 		return 0;
@@ -125,6 +125,7 @@ int cpl_judge_search(struct judge *j, int i, struct cpl_error *err)
 		goto out;
 	c->metrics = now.metrics;
 	c->sums = now.sums;
+	c->rail = now.rail;
 	c->evaluated = true;
 	if (cpl_judge_plain(j, &j->quick, i, err))
 		goto out;

@@ -119,12 +119,15 @@ static double worse_by(const struct cpl_decide_request *req,
 
 /* Does it keep what the fresh plan does of what is wished and required? */
 static bool keeps(struct repair_room *r, const struct cpl_decision *out,
-                  const int *node)
+                  const int *node, const struct cpl_figures *figures)
 {
 	const struct cpl_decide_request *req = r->req;
 	const struct cpl_bounds *b = req->place.bounds;
+	struct cpl_ceiling most;
 
-	return cpl_placement_missing(&req->place, node) < 0 &&
+	return !(cpl_judge_ceiling(req, out, &most) &&
+	         cpl_figures_exceed(figures, &most)) &&
+	       cpl_placement_missing(&req->place, node) < 0 &&
 	       broken_by(r, node) <= r->most_broken &&
 	       (!b || cpl_bounds_granted(b, node, out->n_nodes) ||
 	        !cpl_bounds_granted(b, out->node, out->n_nodes));
@@ -237,7 +240,7 @@ int cpl_repair(const struct cpl_decide_request *req, struct cpl_decision *out,
 	memcpy(node, f->node, (size_t)f->n_nodes * sizeof(*node));
 	rc = replace(&how, &r, gone, n, node, &c.mapped, err);
 	c.broken = rc ? 0 : broken_by(&r, node);
-	if (!rc && keeps(&r, out, node))
+	if (!rc && keeps(&r, out, node, &c.mapped))
 		rc = judge(req, out, &how, node, &c, err);
 	free(r.count);
 	cpl_whole_units_close(&r.units);
