@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+#include "campaign/backfill.h"
 #include "campaign/jobs.h"
 #include "campaign/log.h"
 #include "campaign/stock.h"
@@ -77,6 +78,9 @@ struct cpl_campaign {
 	/* Jobs without traffic under our policies are placed as by tree, not flat. */
 	bool stock_is_tree;
 	bool backfill;
+	/* Jobs wait as backfill.h says, instead; NULL: as easy.h does. No job may
+	 * ask for anything of its nodes then. */
+	const struct cpl_slurm_queue *slurm;
 	/* What segments lie in and switches are, as of cut.h; NULL: its auto. */
 	const char *units;
 	/* Jobs that ask for nothing of their nodes get the segments that their
