@@ -11,7 +11,8 @@
  * The same input gives the same results, to the bit, for any number of threads;
  * only decision times differ.
  */
-/* Tests: asked bound nodes in test_campaign_bounds; choose kind* policies in
+/* Tests: asked bound nodes in test_campaign_bounds; backfill passes in
+ * test_campaign_backfill; choose kind* policies in
  * test_campaign_kinds; easy patterns play stock study in test_campaign; jobs log in
  * test_campaign_log; running summary in test_campaign_parts. */
 #pragma once
