@@ -18,7 +18,7 @@
 struct options {
 	const char *network, *log, *jobs, *policies, *profile_dir, *routing;
 	const char *objective, *mapping, *plot, *events, *keep_whole, *config;
-	const char *domain;
+	const char *domain, *parameters, *passes;
 	int model, study, reference, stock, queue;
 	int64_t procs, own_weight, others_weight, keep_price, seed, threads;
 	int64_t max_jobs;
@@ -28,7 +28,9 @@ struct options {
 static const char *const models[] = {"time", "study", NULL};
 static const char *const reference_names[] = {"alone", "first", NULL};
 static const char *const stocks[] = {"flat", "tree", NULL};
-static const char *const queues[] = {"easy", "fifo", NULL};
+static const char *const queues[] = {"easy", "fifo", "slurm", NULL};
+
+enum { EASY, FIFO, SLURM };
 
 static int parse(const struct cmd *self, int argc, char **argv,
                  struct options *o)
@@ -59,6 +61,8 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	         .choices = reference_names},
 	        {"stock", .choice = &o->stock, .choices = stocks},
 	        {"queue", .choice = &o->queue, .choices = queues},
+	        {"scheduler-parameters", .text = &o->parameters},
+	        {"passes", .text = &o->passes},
 	        {"procs-per-node", .integer = &o->procs, .low = 1,
 	         .high = 65536},
 	        {"max-jobs", .integer = &o->max_jobs, .low = 1,
@@ -77,6 +81,9 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	if (!rc && o->model && !o->reference)
 		return cmd_usage(self, "--model study needs --reference first: "
 		                       "its costs are not seconds");
+	if (!rc && o->queue != SLURM && (o->parameters || o->passes))
+		return cmd_usage(self, "--scheduler-parameters and --passes are for "
+		                       "--queue slurm");
 	return rc;
 }
 
@@ -185,6 +192,17 @@ static int load_rules(struct campaign *c, const struct options *o,
 	                 : -1;
 }
 
+static int load_queue(struct campaign *c, const struct options *o,
+                      struct cpl_error *err)
+{
+	if (cpl_backfill_parse(o->parameters, &c->queue.options, err))
+		return cpl_fail_prefix(err, "--scheduler-parameters: ");
+	c->core.slurm = &c->queue;
+	return o->passes ? cpl_passes_load(o->passes, &c->queue.pass,
+	                                   &c->queue.n_passes, err)
+	                 : 0;
+}
+
 static int load(struct campaign *c, const struct options *o, char *policies,
                 struct cpl_error *err)
 {
@@ -203,7 +221,7 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	                 .objective = CPL_OBJECTIVE_AUTO,
 	                 .keep_price = (int)o->keep_price},
 	        .stock_is_tree = o->stock == 1,
-	        .backfill = o->queue == 0,
+	        .backfill = o->queue == EASY,
 	        .units = o->domain,
 	        .segments = o->segments,
 	        .model = o->model ? CPL_CAMPAIGN_STUDY : CPL_CAMPAIGN_TIMES,
@@ -239,6 +257,8 @@ static int load(struct campaign *c, const struct options *o, char *policies,
 	    load_signatures(c, o, err))
 		return -1;
 	core->signature = c->signature;
+	if (o->queue == SLURM && load_queue(c, o, err))
+		return -1;
 	if (o->max_jobs && o->max_jobs < c->log.n_jobs)
 		c->log.n_jobs = (int)o->max_jobs;
 	return 0;
@@ -304,6 +324,7 @@ static void release(struct campaign *c)
 	free(c->signature);
 	cpl_config_free(c->config);
 	cpl_jobs_free(&c->jobs);
+	free(c->queue.pass);
 	cpl_log_free(&c->log);
 	cpl_network_free(c->net);
 }

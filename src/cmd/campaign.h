@@ -13,6 +13,7 @@ struct campaign {
 	struct cpl_network *net;
 	struct cpl_log log;
 	struct cpl_jobs jobs;
+	struct cpl_slurm_queue queue; /* where it is asked for */
 	struct cpl_signature **signature; /* [jobs.n_rules] */
 	struct cpl_config *config;        /* of policy "site", or NULL */
 	int n;                            /* policies */

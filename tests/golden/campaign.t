@@ -43,6 +43,20 @@ like "$(json - policies 0 utilisation <json)" '^0\.984375' "utilisation"
 campaign log none.map flat --queue fifo --events events >/dev/null
 is "$(sed 1d events | awk '$3 == "start" && $4 == 3 { print $2 }')" 7200.000 \
 	"without backfilling the small one waits"
+# Slurm's own clock: its main scheduler looks after 3 s, and backfill each 30.
+campaign log none.map flat --queue slurm --events events >/dev/null
+is "$(sed 1d events | awk '$3 == "start" { print $4, $2 }' | paste -sd' ')" \
+	"1 3.000 3 1200.000 2 3603.000" "Slurm's queue"
+# All times are told; the clock's first is 2026-01-01T00:00:00.
+printf '%s\n' '1767225600.5 main' '1767226799 backfill' '1767226801.25 backfill' >passes
+campaign log none.map flat --queue slurm --passes passes --events events \
+	--scheduler-parameters bf_continue,bf_interval=7 >/dev/null
+is "$(sed 1d events | awk '$3 == "start" { print $4, $2 }' | paste -sd' ')" \
+	"1 0.500 3 1201.250 2 3601.000" "which looks at the times that a file has"
+like "$(campaign log none.map flat --passes passes 2>&1)" \
+	'--scheduler-parameters and --passes are for --queue slurm' "only that one"
+like "$(campaign log none.map flat --queue slurm --scheduler-parameters bf_window=x 2>&1)" \
+	'--scheduler-parameters: bf_window: needs a number from 1 to 43200' "a wrong one"
 gzip -c log >log.gz
 is "$(campaign log.gz none.map flat --json | sha1sum)" "$(sha1sum <json)" \
 	"a gzipped log gives the same"

@@ -21,6 +21,10 @@ static const char map_text[] =
         "--consolidate-segments\"\n"
         "Match Nodes=5 Pattern=none Options=--exclusive=topo\n"
         "Mix Pattern=stencil-2d Share=60 RanksPerNode=2\n";
+/* Slurm's queue has no job that asks for more of its nodes. */
+static const char plain_text[] =
+        "Match Nodes=8 Signature=far Share=50\n"
+        "Mix Pattern=stencil-2d Share=60 RanksPerNode=2\n";
 
 /* Each with one that is not near, so that a mapper moves ranks. */
 static const char far_text[] =
@@ -35,6 +39,7 @@ struct outcome {
 };
 
 static struct cpl_network *net;
+static const struct cpl_slurm_queue *queue; /* or NULL */
 static struct cpl_signature *signature[3]; /* by the lines of the map */
 
 static int summarise(const struct cpl_campaign *c,
@@ -59,6 +64,7 @@ static int play_all(const char *policy, enum cpl_objective objective,
 	struct cpl_jobs jobs = {0};
 	struct cpl_log log = {0};
 	char *text = __real_strdup(log_text);
+	const char *map = queue ? plain_text : map_text;
 	struct cpl_campaign c = {
 	        .net = net,
 	        .routing = cpl_routing_find_quick(net, NULL, NULL),
@@ -70,13 +76,14 @@ static int play_all(const char *policy, enum cpl_objective objective,
 	                 .own_weight = 1,
 	                 .others_weight = 1},
 	        .backfill = true,
+	        .slurm = queue,
 	        .threads = 1,
 	        .keep_nodes = true};
 	int rc = -1;
 
 	memset(out, 0, JOBS * sizeof(*out));
 	if (!cpl_log_parse(text, strlen(log_text), "log", 1, &log, err) &&
-	    !cpl_jobs_parse(map_text, strlen(map_text), "map", &jobs, err) &&
+	    !cpl_jobs_parse(map, strlen(map), "map", &jobs, err) &&
 	    !cpl_campaign_run(&c, &policy, 1, &result, err) &&
 	    !summarise(&c, &result, err))
 		rc = 0;
@@ -144,11 +151,22 @@ static void test_interference(void **state)
 	check("auto+quick", CPL_OBJECTIVE_INTERFERENCE, 23);
 }
 
+static void test_queue(void **state)
+{
+	struct cpl_slurm_queue slurm = {0};
+
+	assert_int_equal(cpl_backfill_parse("", &slurm.options, NULL), 0);
+	queue = &slurm;
+	check("flat", CPL_OBJECTIVE_MAX, 1);
+	queue = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_policies),
 	        cmocka_unit_test(test_interference),
+	        cmocka_unit_test(test_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

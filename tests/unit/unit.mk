@@ -55,6 +55,9 @@ tests_unit_test_resolve_SOURCES = tests/unit/test_resolve.c
 unit_tests += tests/unit/test_campaign
 tests_unit_test_campaign_SOURCES = tests/unit/test_campaign.c tests/unit/campaign_cases.h
 
+unit_tests += tests/unit/test_campaign_backfill
+tests_unit_test_campaign_backfill_SOURCES = tests/unit/test_campaign_backfill.c tests/unit/campaign_cases.h
+
 unit_tests += tests/unit/test_campaign_bounds
 tests_unit_test_campaign_bounds_SOURCES = tests/unit/test_campaign_bounds.c tests/unit/campaign_cases.h
 

@@ -150,6 +150,9 @@ static int get_ready(const struct cpl_campaign *c, struct kinds *kinds,
 	    campaign_kinds(c, c->segments ? bounds->least : 0, kinds, err) ||
 	    ask(c, kinds, bounds, err))
 		return -1;
+	if (c->slurm && bounds->n)
+		return cpl_fail(err, "jobs ask for more of their nodes than a number, "
+		                     "which Slurm's queue is not played with");
 	*n_large = find_large(c, bounds, large, err);
 	if (*n_large < 0)
 		return -1;

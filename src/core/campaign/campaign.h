@@ -11,13 +11,15 @@
  * The same input gives the same results, to the bit, for any number of threads;
  * only decision times differ.
  */
-/* Tests: asked bound nodes in test_campaign_bounds; choose kind* policies in
+/* Tests: asked bound nodes in test_campaign_bounds; backfill passes in
+ * test_campaign_backfill; choose kind* policies in
  * test_campaign_kinds; easy patterns play stock study in test_campaign; jobs log in
  * test_campaign_log; running summary in test_campaign_parts. */
 #pragma once
 
 #include <stdbool.h>
 
+#include "campaign/backfill.h"
 #include "campaign/jobs.h"
 #include "campaign/log.h"
 #include "campaign/stock.h"
@@ -77,6 +79,9 @@ struct cpl_campaign {
 	/* Jobs without traffic under our policies are placed as by tree, not flat. */
 	bool stock_is_tree;
 	bool backfill;
+	/* Jobs wait as backfill.h says, instead; NULL: as easy.h does. No job may
+	 * ask for anything of its nodes then. */
+	const struct cpl_slurm_queue *slurm;
 	/* What segments lie in and switches are, as of cut.h; NULL: its auto. */
 	const char *units;
 	/* Jobs that ask for nothing of their nodes get the segments that their

@@ -5,6 +5,8 @@ lab_sources += src/core/campaign/asked.h src/core/campaign/asked.c \
 	src/core/campaign/jobs.h src/core/campaign/jobs.c \
 	src/core/campaign/patterns.c \
 	src/core/campaign/easy.h src/core/campaign/easy.c \
+	src/core/campaign/backfill.h src/core/campaign/backfill.c \
+	src/core/campaign/passes.c \
 	src/core/campaign/stock.h src/core/campaign/stock.c \
 	src/core/campaign/study.c \
 	src/core/campaign/campaign.h src/core/campaign/campaign_internal.h \

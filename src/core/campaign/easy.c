@@ -29,8 +29,7 @@ void cpl_easy_submit(struct cpl_easy *easy, int job, int nodes, double limit)
 	                              .limit = limit};
 }
 
-/* This moves a job from the queue to the running ones. */
-static int start(struct cpl_easy *easy, int at, double now)
+int cpl_easy_begin(struct cpl_easy *easy, int at, double now)
 {
 	struct cpl_easy_job job = easy->waits[at];
 	int i = easy->n_runs++;
@@ -131,11 +130,11 @@ static int backfill(struct cpl_easy *easy, double now)
 			continue;
 		if (first != CPL_EASY_ANY || need_of(easy, i) == CPL_EASY_MORE) {
 			if (may_pass(easy, i, now))
-				return start(easy, i, now);
+				return cpl_easy_begin(easy, i, now);
 		} else if ((now + job->limit <= at || job->nodes <= extra) &&
 		           has(easy, i, false)) {
 			easy->planned = false;
-			return start(easy, i, now);
+			return cpl_easy_begin(easy, i, now);
 		}
 	}
 	return -1;
@@ -147,7 +146,7 @@ int cpl_easy_start(struct cpl_easy *easy, double now)
 		return -1;
 	if (has(easy, 0, false)) {
 		easy->planned = false;
-		return start(easy, 0, now);
+		return cpl_easy_begin(easy, 0, now);
 	}
 	return easy->backfill && easy->n_free ? backfill(easy, now) : -1;
 }

@@ -71,5 +71,9 @@ void cpl_easy_take(struct cpl_easy *easy, int job, int more);
  * O(waiting + running). */
 int cpl_easy_start(struct cpl_easy *easy, double now);
 
+/* The job at that place of the queue starts. It returns its number, and costs
+ * O(waiting + running). */
+int cpl_easy_begin(struct cpl_easy *easy, int at, double now);
+
 /* A running job has ended. It costs O(running). */
 void cpl_easy_end(struct cpl_easy *easy, int job);

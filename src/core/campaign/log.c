@@ -357,12 +357,10 @@ static CPL_SORT_BY(by_submit, struct cpl_log_job, CPL_UP(submit), CPL_UP(id))
 /* Times count from the first submission. */
 static void put_in_order(struct cpl_log *log)
 {
-	double first;
-
 	qsort(log->job, (size_t)log->n_jobs, sizeof(*log->job), by_submit);
-	first = log->job[0].submit;
+	log->first = log->job[0].submit;
 	for (int i = 0; i < log->n_jobs; i++) {
-		log->job[i].submit -= first;
+		log->job[i].submit -= log->first;
 		log->job[i].id = i + 1;
 	}
 }

@@ -47,6 +47,7 @@ struct cpl_log_job {
 struct cpl_log {
 	int n_jobs;
 	struct cpl_log_job *job; /* by submission, then as in the log */
+	double first; /* seconds of the log's clock at the first submission */
 	int left_out;            /* jobs that never ran, or on no node */
 	char *text;              /* the names point into it */
 };

@@ -184,6 +184,8 @@ static int choose(struct campaign_run *r, int job,
 	                             .stock = {.tree = r->tree,
 	                                       .free = r->easy.nodes
 	                                                       ? nodes->may
+	                                               : r->offered
+	                                                       ? r->offered
 	                                                       : nodes->free,
 	                                       .n = n,
 	                                       .communicates = kind != NULL,
@@ -357,6 +359,7 @@ static void end(struct campaign_run *r, int i)
 	}
 	nodes_give(&r->nodes, kept_by(r, at.job), at.node, n, at.times != NULL);
 	cpl_easy_end(&r->easy, at.job);
+	r->clock.wanted = true;
 	if (r->c->keep_nodes) {
 		out->node = at.node;
 		at.node = NULL;
@@ -411,6 +414,7 @@ static void submit_due(struct campaign_run *r)
 		if (!r->large[r->next]) {
 			cpl_easy_submit(&r->easy, r->next, job->nodes,
 			                job->limit);
+			r->clock.wanted = true;
 			r->submitted += job->nodes * job->limit;
 			if (!bound_in_segments(r->bounds, r->next))
 				r->plain += job->nodes * job->limit;
@@ -422,23 +426,96 @@ static void submit_due(struct campaign_run *r)
 	}
 }
 
+/* Slurm's main scheduler: the first ones of the queue, as far as there are nodes. */
+static int start_first(struct campaign_run *r)
+{
+	while (r->easy.n_waits && r->easy.waits[0].nodes <= r->easy.n_free)
+		if (start(r, cpl_easy_begin(&r->easy, 0, r->now)))
+			return -1;
+	return 0;
+}
+
+/* These run, with the ends that slurmctld takes them to have. */
+static int list_runs(const struct campaign_run *r)
+{
+	const struct cpl_log *log = r->c->log;
+
+	for (int i = 0; i < r->running.n; i++) {
+		const struct running_job *at = &r->running.job[i];
+		const struct cpl_log_job *job = &log->job[at->job];
+
+		r->planned[i] = (struct cpl_backfill_run){
+		        .end = (int64_t)floor(log->first + at->begin) +
+		               cpl_backfill_limit(job->limit),
+		        .job = at->job,
+		        .n = job->nodes,
+		        .node = at->node};
+	}
+	return r->running.n;
+}
+
+/* One cycle of Slurm's backfill. */
+static int backfill(struct campaign_run *r)
+{
+	struct cpl_backfill *b = &r->backfill;
+	int at = -1, rc = cpl_backfill_begin(
+	                    b, (int64_t)floor(r->c->log->first + r->now),
+	                    &r->err);
+
+	while (!rc) {
+		struct cpl_backfill_state state = {.waits = r->easy.waits,
+		                                   .n_waits = r->easy.n_waits,
+		                                   .runs = r->planned,
+		                                   .n_runs = list_runs(r),
+		                                   .free = r->nodes.free};
+
+		at = cpl_backfill_next(b, &state, &r->err);
+		if (at < 0)
+			break;
+		r->offered = b->may;
+		rc = start(r, cpl_easy_begin(&r->easy, at, r->now));
+		r->offered = NULL;
+	}
+	return rc || at == -2 ? -1 : 0;
+}
+
+/* This starts those that can at this time, in Slurm's queue if it is the turn of one of
+ * its schedulers. */
+static int start_due(struct campaign_run *r, const struct cpl_pass *turn)
+{
+	int job;
+
+	if (!r->c->slurm) {
+		while ((job = cpl_easy_start(&r->easy, r->now)) >= 0)
+			if (start(r, job))
+				return -1;
+		return 0;
+	}
+	if (turn->at > r->now)
+		return 0;
+	cpl_pass_made(&r->clock, turn);
+	return turn->backfill ? backfill(r) : start_first(r);
+}
+
 static int play(struct campaign_run *r)
 {
 	const struct cpl_log *log = r->c->log;
-	int job;
 
 	while (r->done < log->n_jobs) {
+		struct cpl_pass turn = {.at = INFINITY};
 		double then = next_end(r);
 
+		if (r->c->slurm && r->easy.n_waits)
+			turn = cpl_pass_next(&r->clock, r->now);
+		then = fmin(then, turn.at);
 		if (r->next < log->n_jobs && log->job[r->next].submit < then)
 			then = log->job[r->next].submit;
 		if (then > r->now && pass(r, then))
 			return -1;
 		end_due(r, then);
 		submit_due(r);
-		while ((job = cpl_easy_start(&r->easy, r->now)) >= 0)
-			if (start(r, job))
-				return -1;
+		if (start_due(r, &turn))
+			return -1;
 		if (r->err.text[0])
 			return -1;
 	}
@@ -459,6 +536,16 @@ static int open_run(struct campaign_run *r)
 	    running_open(&r->running, net, r->c->routing, n_jobs, err) ||
 	    cpl_easy_init(&r->easy, r->nodes.n, n_jobs, r->c->backfill, err))
 		return -1;
+	if (r->c->slurm) {
+		r->clock = (struct cpl_pass_clock){.queue = r->c->slurm,
+		                                   .first = r->c->log->first};
+		r->planned = malloc(((size_t)n_jobs + 1) * sizeof(*r->planned));
+		if (!r->planned)
+			return cpl_fail_memory(err);
+		if (cpl_backfill_init(&r->backfill, &r->c->slurm->options,
+		                      r->tree, err))
+			return -1;
+	}
 	r->easy_nodes = (struct cpl_easy_nodes){r, need, has_nodes, keep_nodes};
 	if (r->bounds->n)
 		r->easy.nodes = &r->easy_nodes;
@@ -471,6 +558,8 @@ static void close_run(struct campaign_run *r)
 	nodes_close(&r->nodes);
 	cpl_team_free(r->team);
 	cpl_easy_free(&r->easy);
+	cpl_backfill_free(&r->backfill);
+	free(r->planned);
 }
 
 int campaign_play(struct campaign_run *r)

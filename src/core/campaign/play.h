@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "campaign/backfill.h"
 #include "campaign/campaign_internal.h"
 #include "campaign/easy.h"
 #include "campaign/nodes.h"
@@ -27,6 +28,10 @@ struct campaign_run {
 	struct cpl_campaign_result *out;
 	struct cpl_easy easy;
 	struct cpl_easy_nodes easy_nodes;
+	struct cpl_backfill backfill; /* of Slurm's queue */
+	struct cpl_pass_clock clock;
+	struct cpl_backfill_run *planned; /* [n_jobs] those that run, for it */
+	const unsigned char *offered; /* the free nodes that it lets a job have */
 	struct campaign_nodes nodes;
 	struct running_jobs running;
 	struct cpl_team *team;
