@@ -99,10 +99,11 @@ static int leaves_over(const struct campaign_run *r, int job)
 		return 0;
 	least = bounds_smallest(r->bounds);
 	if (!least ||
-	    !bounds_wait(r->bounds, r->easy.waits, r->easy.n_waits))
+	    !bounds_wait(r->bounds, &r->easy.waits[r->easy.first],
+	                 r->easy.end - r->easy.first))
 		return 0;
 	leaves = bounds_leave(r->bounds, least);
-	if (job == r->easy.waits[0].job &&
+	if (job == r->easy.waits[r->easy.first].job &&
 	    (r->c->log->job[job].nodes > leaves ||
 	     r->plain * r->nodes.n > PLAIN_MORE * leaves * r->submitted))
 		return 0;
