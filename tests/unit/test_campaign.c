@@ -114,6 +114,64 @@ static void test_easy(void **state)
 	easy_case("10 1  10 1  10 1", "0.E01.E12.E2.", true);
 }
 
+/* This is who starts of the jobs that came, of which those without nodes have gone, if
+ * one looks at all of them: seconds of the first's reservation, and nodes left over. */
+static int plain_start(const struct cpl_easy_job *came, int n, int n_free,
+                       double at, int extra)
+{
+	int first = 0;
+
+	while (first < n && !came[first].nodes)
+		first++;
+	if (first < n && came[first].nodes <= n_free)
+		return first;
+	for (int i = first + 1; i < n; i++)
+		if (came[i].nodes && came[i].nodes <= n_free &&
+		    (came[i].limit <= at || came[i].nodes <= extra))
+			return i;
+	return -1;
+}
+
+/* A queue of many blocks, on a machine of 100 of which one job has 90 for 50 s and the
+ * first waits for 95: the others are chosen as if all were looked at. */
+static void test_long_queue(void **state)
+{
+	enum { JOBS = 5 * CPL_EASY_BLOCK + 7 };
+	struct cpl_easy_job came[JOBS] = {{.nodes = 90, .limit = 50},
+	                                  {.nodes = 95, .limit = 50}};
+	struct cpl_easy easy;
+	int n_free = 100, extra = 5, started = 0, at;
+
+	(void)state;
+	srand(1);
+	assert_int_equal(cpl_easy_init(&easy, 100, JOBS, true, NULL), 0);
+	for (int i = 0; i < JOBS; i++) {
+		if (i > 1)
+			came[i] = (struct cpl_easy_job){.nodes = 1 + rand() % 40,
+			                                .limit = 20 + rand() % 400};
+		cpl_easy_submit(&easy, i, came[i].nodes, came[i].limit);
+	}
+	for (int turn = 0; turn < 300; turn++) {
+		int want = plain_start(came, JOBS, n_free, 50, extra);
+
+		at = cpl_easy_start(&easy, 0);
+		assert_int_equal(at, want);
+		if (at < 0)
+			continue;
+		n_free -= came[at].nodes;
+		extra -= came[at].limit > 50 ? came[at].nodes : 0;
+		if (came[at].limit <= 50 && at) {
+			cpl_easy_end(&easy, at);
+			n_free += came[at].nodes;
+		}
+		came[at].nodes = 0;
+		started++;
+	}
+	assert_in_range(started, 5, 100);
+	assert_int_equal(easy.n_waits, JOBS - started);
+	cpl_easy_free(&easy);
+}
+
 /* What is chosen when nodes of `busy` ("x": taken) are taken, with this many
  * loud nodes on each leaf: the nodes as letters. */
 static void expect_choice(const char *busy, const char *loud, int n,
@@ -639,6 +697,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_patterns),
 	        cmocka_unit_test(test_easy),
+	        cmocka_unit_test(test_long_queue),
 	        cmocka_unit_test(test_choices),
 	        cmocka_unit_test(test_many_runs),
 	        cmocka_unit_test(test_adaptive_is_one_of_both),

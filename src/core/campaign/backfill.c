@@ -348,7 +348,9 @@ int cpl_backfill_next(struct cpl_backfill *b, const struct cpl_backfill_state *s
 	if (reserve_begun(b, state, err))
 		return -2;
 	for (; b->at < state->n_waits && b->tried < b->options->jobs; b->at++) {
-		int rc = consider(b, &state->waits[b->at], state, err);
+		int rc = state->waits[b->at].job < 0
+		                 ? 0
+		                 : consider(b, &state->waits[b->at], state, err);
 
 		if (rc < 0)
 			return -2;

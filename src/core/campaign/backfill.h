@@ -104,7 +104,7 @@ int cpl_backfill_begin(struct cpl_backfill *b, int64_t now, struct cpl_error *er
 
 /* What a cycle sees. */
 struct cpl_backfill_state {
-	const struct cpl_easy_job *waits; /* [n_waits] in their order */
+	const struct cpl_easy_job *waits; /* [n_waits] in their order, or job -1 */
 	int n_waits;
 	struct cpl_backfill_run *runs; /* [n_runs], which are put in order */
 	int n_runs;

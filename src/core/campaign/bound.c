@@ -177,7 +177,7 @@ int bounds_leave(const struct bounds *b, int segment)
 bool bounds_wait(const struct bounds *b, const struct cpl_easy_job *waits, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (bound_in_segments(b, waits[i].job))
+		if (waits[i].job >= 0 && bound_in_segments(b, waits[i].job))
 			return true;
 	return false;
 }

@@ -68,7 +68,7 @@ static inline bool bound_in_segments(const struct bounds *bounds, int job)
 	return bound_of(bounds, job) && bound_of(bounds, job)->asked.segment;
 }
 
-/* Is a job in segments among these n? O(n). */
+/* Is a job in segments among these n, of which some may have job -1? O(n). */
 bool bounds_wait(const struct bounds *bounds, const struct cpl_easy_job *waits,
                  int n);
 

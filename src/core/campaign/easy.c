@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "campaign/easy.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,19 +16,47 @@ int cpl_easy_init(struct cpl_easy *easy, int n, int max_jobs, bool backfill,
 	*easy = (struct cpl_easy){.n_free = n, .backfill = backfill};
 	easy->waits = malloc(room * sizeof(*easy->waits));
 	easy->runs = malloc(room * sizeof(*easy->runs));
-	return easy->waits && easy->runs ? 0 : cpl_fail_memory(err);
+	easy->least = malloc((room / CPL_EASY_BLOCK + 1) * sizeof(*easy->least));
+	return easy->waits && easy->runs && easy->least ? 0
+	                                                : cpl_fail_memory(err);
 }
 
 void cpl_easy_free(struct cpl_easy *easy)
 {
-	cpl_free_all(easy->waits, easy->runs);
+	cpl_free_all(easy->waits, easy->runs, easy->least);
+}
+
+static const struct cpl_easy_job nobody = {-1, INT_MAX, INFINITY, 0};
+
+static void take_least(struct cpl_easy_job *least, const struct cpl_easy_job *job)
+{
+	least->nodes = job->nodes < least->nodes ? job->nodes : least->nodes;
+	least->limit = fmin(job->limit, least->limit);
 }
 
 void cpl_easy_submit(struct cpl_easy *easy, int job, int nodes, double limit)
 {
-	easy->waits[easy->n_waits++] =
-	        (struct cpl_easy_job){.job = job, .nodes = nodes,
-	                              .limit = limit};
+	struct cpl_easy_job *least = &easy->least[easy->end / CPL_EASY_BLOCK];
+
+	if (easy->end % CPL_EASY_BLOCK == 0)
+		*least = nobody;
+	easy->waits[easy->end] = (struct cpl_easy_job){
+	        .job = job, .nodes = nodes, .limit = limit};
+	take_least(least, &easy->waits[easy->end++]);
+	easy->n_waits++;
+}
+
+static void leave_queue(struct cpl_easy *easy, int at)
+{
+	int block = at / CPL_EASY_BLOCK, i = block * CPL_EASY_BLOCK;
+	int end = i + CPL_EASY_BLOCK < easy->end ? i + CPL_EASY_BLOCK : easy->end;
+
+	easy->waits[at] = nobody;
+	easy->n_waits--;
+	for (easy->least[block] = nobody; i < end; i++)
+		take_least(&easy->least[block], &easy->waits[i]);
+	while (easy->first < easy->end && easy->waits[easy->first].job < 0)
+		easy->first++;
 }
 
 int cpl_easy_begin(struct cpl_easy *easy, int at, double now)
@@ -34,8 +64,7 @@ int cpl_easy_begin(struct cpl_easy *easy, int at, double now)
 	struct cpl_easy_job job = easy->waits[at];
 	int i = easy->n_runs++;
 
-	memmove(&easy->waits[at], &easy->waits[at + 1],
-	        (size_t)(--easy->n_waits - at) * sizeof(job));
+	leave_queue(easy, at);
 	job.end = now + job.limit;
 	for (; i > 0 && (easy->runs[i - 1].end > job.end ||
 	                 (easy->runs[i - 1].end == job.end &&
@@ -51,17 +80,17 @@ int cpl_easy_begin(struct cpl_easy *easy, int at, double now)
  * over then. */
 static double reserve(const struct cpl_easy *easy, double now, int *extra)
 {
-	int n_free = easy->n_free, i = 0;
+	int n_free = easy->n_free, wanted = easy->waits[easy->first].nodes, i = 0;
 	double at = now;
 
-	while (i < easy->n_runs && n_free < easy->waits[0].nodes) {
+	while (i < easy->n_runs && n_free < wanted) {
 		at = easy->runs[i].end;
 		n_free += easy->runs[i++].nodes;
 	}
 	/* Jobs that end at the same moment leave their nodes, too. */
 	for (; i < easy->n_runs && easy->runs[i].end <= at; i++)
 		n_free += easy->runs[i].nodes;
-	*extra = n_free - easy->waits[0].nodes;
+	*extra = n_free - wanted;
 	return at > now ? at : now;
 }
 
@@ -81,8 +110,8 @@ static bool has(const struct cpl_easy *easy, int at, bool spare)
 
 static bool keep(const struct cpl_easy *easy, int n)
 {
-	return easy->nodes->keep(easy->nodes->arg, easy->waits[0].job,
-	                         easy->runs, n);
+	return easy->nodes->keep(easy->nodes->arg,
+	                         easy->waits[easy->first].job, easy->runs, n);
 }
 
 /* This finds the fewest of the running jobs, by their ends, whose nodes are enough
@@ -119,13 +148,21 @@ static bool may_pass(struct cpl_easy *easy, int i, double now)
 /* This starts the first job of those behind the first that may go before it. */
 static int backfill(struct cpl_easy *easy, double now)
 {
-	enum cpl_easy_need first = need_of(easy, 0);
+	enum cpl_easy_need first = need_of(easy, easy->first);
 	int extra;
 	double at = reserve(easy, now, &extra);
 
-	for (int i = 1; i < easy->n_waits; i++) {
+	for (int i = easy->first + 1; i < easy->end; i++) {
 		const struct cpl_easy_job *job = &easy->waits[i];
+		const struct cpl_easy_job *least = &easy->least[i / CPL_EASY_BLOCK];
 
+		/* Of the whole block nobody fits, or goes by numbers alone. */
+		if (least->nodes > easy->n_free ||
+		    (!easy->nodes && now + least->limit > at &&
+		     least->nodes > extra)) {
+			i |= CPL_EASY_BLOCK - 1;
+			continue;
+		}
 		if (job->nodes > easy->n_free)
 			continue;
 		if (first != CPL_EASY_ANY || need_of(easy, i) == CPL_EASY_MORE) {
@@ -144,9 +181,9 @@ int cpl_easy_start(struct cpl_easy *easy, double now)
 {
 	if (!easy->n_waits)
 		return -1;
-	if (has(easy, 0, false)) {
+	if (has(easy, easy->first, false)) {
 		easy->planned = false;
-		return cpl_easy_begin(easy, 0, now);
+		return cpl_easy_begin(easy, easy->first, now);
 	}
 	return easy->backfill && easy->n_free ? backfill(easy, now) : -1;
 }

@@ -16,6 +16,8 @@
 
 #include "base/error.h"
 
+#define CPL_EASY_BLOCK 64
+
 struct cpl_easy_job {
 	int job, nodes;
 	double limit; /* seconds asked for */
@@ -47,14 +49,17 @@ struct cpl_easy {
 	bool planned, never; /* never: no time is known */
 	double at;
 	bool backfill; /* false: first come, first served only */
-	struct cpl_easy_job *waits; /* [n_waits] in their order */
-	int n_waits;
+	/* [end] those that came, in their order, of which n_waits still wait from
+	 * `first` on; the others among these have job -1. */
+	struct cpl_easy_job *waits;
+	int first, end, n_waits;
+	struct cpl_easy_job *least; /* of each CPL_EASY_BLOCK the least asked for */
 	struct cpl_easy_job *runs; /* [n_runs] by end, then job */
 	int n_runs;
 };
 
-/* This describes a machine of n free nodes, for at most max_jobs at a time. It
- * returns 0, or -1 with err when memory is out. Free it in either case. */
+/* This describes a machine of n free nodes, for at most max_jobs in all. It returns
+ * 0, or -1 with err when memory is out. Free it in either case. */
 int cpl_easy_init(struct cpl_easy *easy, int n, int max_jobs, bool backfill,
                   struct cpl_error *err);
 void cpl_easy_free(struct cpl_easy *easy);
@@ -68,11 +73,11 @@ void cpl_easy_take(struct cpl_easy *easy, int job, int more);
 
 /* This starts a job and returns its number, or -1 if none can start; call it until
  * then. A running job that has overrun its limit is assumed to end now. It costs
- * O(waiting + running). */
+ * O(running + blocks of those waiting + jobs of blocks where one might). */
 int cpl_easy_start(struct cpl_easy *easy, double now);
 
-/* The job at that place of the queue starts. It returns its number, and costs
- * O(waiting + running). */
+/* The job at that place of waits[] starts. It returns its number, and costs
+ * O(CPL_EASY_BLOCK + running). */
 int cpl_easy_begin(struct cpl_easy *easy, int at, double now);
 
 /* A running job has ended. It costs O(running). */

@@ -99,10 +99,11 @@ static int leaves_over(const struct campaign_run *r, int job)
 		return 0;
 	least = bounds_smallest(r->bounds);
 	if (!least ||
-	    !bounds_wait(r->bounds, r->easy.waits, r->easy.n_waits))
+	    !bounds_wait(r->bounds, &r->easy.waits[r->easy.first],
+	                 r->easy.end - r->easy.first))
 		return 0;
 	leaves = bounds_leave(r->bounds, least);
-	if (job == r->easy.waits[0].job &&
+	if (job == r->easy.waits[r->easy.first].job &&
 	    (r->c->log->job[job].nodes > leaves ||
 	     r->plain * r->nodes.n > PLAIN_MORE * leaves * r->submitted))
 		return 0;
@@ -429,8 +430,10 @@ static void submit_due(struct campaign_run *r)
 /* Slurm's main scheduler: the first ones of the queue, as far as there are nodes. */
 static int start_first(struct campaign_run *r)
 {
-	while (r->easy.n_waits && r->easy.waits[0].nodes <= r->easy.n_free)
-		if (start(r, cpl_easy_begin(&r->easy, 0, r->now)))
+	struct cpl_easy *easy = &r->easy;
+
+	while (easy->n_waits && easy->waits[easy->first].nodes <= easy->n_free)
+		if (start(r, cpl_easy_begin(easy, easy->first, r->now)))
 			return -1;
 	return 0;
 }
@@ -458,13 +461,14 @@ static int list_runs(const struct campaign_run *r)
 static int backfill(struct campaign_run *r)
 {
 	struct cpl_backfill *b = &r->backfill;
+	int from = r->easy.first; /* where those that start leave a gap */
 	int at = -1, rc = cpl_backfill_begin(
 	                    b, (int64_t)floor(r->c->log->first + r->now),
 	                    &r->err);
 
 	while (!rc) {
-		struct cpl_backfill_state state = {.waits = r->easy.waits,
-		                                   .n_waits = r->easy.n_waits,
+		struct cpl_backfill_state state = {.waits = r->easy.waits + from,
+		                                   .n_waits = r->easy.end - from,
 		                                   .runs = r->planned,
 		                                   .n_runs = list_runs(r),
 		                                   .free = r->nodes.free};
@@ -473,7 +477,7 @@ static int backfill(struct campaign_run *r)
 		if (at < 0)
 			break;
 		r->offered = b->may;
-		rc = start(r, cpl_easy_begin(&r->easy, at, r->now));
+		rc = start(r, cpl_easy_begin(&r->easy, from + at, r->now));
 		r->offered = NULL;
 	}
 	return rc || at == -2 ? -1 : 0;
