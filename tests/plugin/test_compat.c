@@ -190,6 +190,33 @@ int slurm_get_log_level(void)
 }
 
 /* Plugins are named with their type or without. */
+/* Bitmaps of all sizes about the ends of words: thin, thick and full ones. */
+static void test_bitmaps(void **state)
+{
+	for (int i = 0; i < 600; i++) {
+		int n = 1 + i / 2, each = i % 2 ? 3 : 67, was = 0, end, first;
+		bitstr_t *bitmap = bit_alloc(n);
+
+		for (int k = i % 5; k < n; k += each)
+			bit_set(bitmap, k);
+		if (i % 7 == 0)
+			bit_set_all(bitmap);
+		for (int k = n - 1, next = n; k >= 0; k--) {
+			if (bit_test(bitmap, k))
+				next = k;
+			assert_int_equal(cplslurm_next(bitmap, k, n), next);
+			assert_int_equal(cplslurm_next(bitmap, k, k), k);
+			assert_int_equal(cplslurm_has(bitmap, k), next == k);
+			was += next == k;
+		}
+		end = cplslurm_end(bitmap, &first);
+		for (int k = first; k < end; k = cplslurm_next(bitmap, k + 1, end))
+			was--;
+		assert_int_equal(was, 0);
+		bit_free(bitmap);
+	}
+}
+
 static void test_what_is_missing(void **state)
 {
 	static char missing[] = "a", has[] = "commplace";
@@ -245,6 +272,7 @@ int main(void)
 	        cmocka_unit_test(test_options_of_srun_end_at_the_program),
 	        cmocka_unit_test(test_marks),
 	        cmocka_unit_test(test_set_env),
+	        cmocka_unit_test(test_bitmaps),
 	        cmocka_unit_test(test_options),
 	        cmocka_unit_test(test_config_stands_beside_slurm_conf),
 	};

@@ -149,6 +149,12 @@ static inline int cplslurm_ranks(uint32_t num_tasks)
 
 /* Return the job with its user's options, whose texts belong to it. */
 struct cpl_job_facts cplslurm_job(const job_record_t *job);
+/* This is the word that has a bitmap's bit, the first of a word being its lowest.
+ * Headers of later series do not tell how bitmaps are kept. */
+#if CPLSLURM_SERIES < 2302 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CPLSLURM_BIT_WORD(bitmap, bit)                                         \
+	((uint64_t)(bitmap)[BITSTR_OVERHEAD + (bit) / 64])
+#endif
 /* Return where the last node of a bitmap, which may be NULL, is followed by none, and
  * in *first its first one: 0 and 0 of an empty one. O(nodes / 64) at the most. */
 static inline int cplslurm_end(const bitstr_t *bitmap, int *first)
@@ -158,6 +164,31 @@ static inline int cplslurm_end(const bitstr_t *bitmap, int *first)
 	*first = at < 0 ? 0 : (int)at;
 	return at < 0 ? 0 : (int)bit_fls((bitstr_t *)bitmap) + 1;
 }
+/* Tell whether the bitmap has the node. */
+static inline bool cplslurm_has(const bitstr_t *bitmap, int node)
+{
+#ifdef CPLSLURM_BIT_WORD
+	return CPLSLURM_BIT_WORD(bitmap, node) >> node % 64 & 1;
+#else
+	return bit_test((bitstr_t *)bitmap, node);
+#endif
+}
+/* Return the first node of a bitmap from `at` on and before end, else end. O(nodes
+ * between / 64) where Slurm's header tells how bitmaps are kept. */
+static inline int cplslurm_next(const bitstr_t *bitmap, int at, int end)
+{
+#ifdef CPLSLURM_BIT_WORD
+	while (at < end && !(CPLSLURM_BIT_WORD(bitmap, at) >> at % 64))
+		at += 64 - at % 64;
+	if (at < end)
+		at += __builtin_ctzll(CPLSLURM_BIT_WORD(bitmap, at) >> at % 64);
+	return MIN(at, end);
+#else
+	while (at < end && !bit_test((bitstr_t *)bitmap, at))
+		at++;
+	return at;
+#endif
+}
 /* Return the indexes of a bitmap's nodes in order, none where it is NULL, to be
- * freed. Return NULL where memory is out. O(nodes from its first to its last). */
+ * freed. Return NULL where memory is out. As cplslurm_next, and O(its nodes). */
 int *cplslurm_nodes(const bitstr_t *bitmap, int *n);

@@ -183,7 +183,7 @@ static void leave_out(const struct cplslurm_test *test, int topology,
 	topology_g_whole_topo(test->bitmap, topology);
 #endif
 	for (int i = 0; i < test->before.n; i++)
-		if (bit_test(test->bitmap, i))
+		if (cplslurm_has(test->bitmap, i))
 			cpus[i] = 0;
 }
 
@@ -275,7 +275,7 @@ int cplslurm_measure(void *arg, uint32_t *cpus, uint64_t *rank,
 		if (i + AHEAD < end && bit[i + AHEAD])
 			fetch(i + AHEAD);
 		if (!node_ptr || !bit[i] ||
-		    (whole && !bit_test(idle_node_bitmap, i)))
+		    (whole && !cplslurm_has(idle_node_bitmap, i)))
 			continue;
 		cpus[i] = cpus_on(test, usage, i);
 		rank[i] = rank_of(test->job, node_ptr);

@@ -14,9 +14,8 @@ int *cplslurm_nodes(const bitstr_t *bitmap, int *n)
 	int *host = malloc(((size_t)(end - i) + 1) * sizeof(int));
 
 	*n = 0;
-	for (; host && i < end; i++)
-		if (bit_test((bitstr_t *)bitmap, i))
-			host[(*n)++] = i;
+	for (; host && i < end; i = cplslurm_next(bitmap, i + 1, end))
+		host[(*n)++] = i;
 	return host;
 }
 

@@ -16,8 +16,9 @@ int cplslurm_save(const struct cplslurm_test *test, struct cplslurm_saved *out)
 	if (!out->bit)
 		return -1;
 	out->end = cplslurm_end(test->bitmap, &out->first);
-	for (int i = out->first; i < out->end; i++)
-		out->bit[i] = bit_test(test->bitmap, i);
+	for (int i = out->first; i < out->end;
+	     i = cplslurm_next(test->bitmap, i + 1, out->end))
+		out->bit[i] = 1;
 	out->pn_min_memory = job_ptr->details->pn_min_memory;
 	out->pn_min_cpus = job_ptr->details->pn_min_cpus;
 	out->min_cpus = job_ptr->details->min_cpus;
@@ -77,9 +78,8 @@ static int listed(const struct cplslurm_test *test, int *host)
 {
 	int n = 0, i, end = cplslurm_end(test->bitmap, &i);
 
-	for (; host && i < end; i++)
-		if (bit_test(test->bitmap, i))
-			host[n++] = i;
+	for (; host && i < end; i = cplslurm_next(test->bitmap, i + 1, end))
+		host[n++] = i;
 	return n;
 }
 
@@ -194,7 +194,7 @@ void cplslurm_narrow(void *arg, uint32_t *cpus)
 		details->num_tasks = 0;
 	if (usable > test->min_nodes && ask_beside(&widest) == SLURM_SUCCESS)
 		for (int i = test->before.first; i < test->before.end; i++)
-			if (!bit_test(test->bitmap, i))
+			if (!cplslurm_has(test->bitmap, i))
 				cpus[i] = 0;
 	details->max_cpus = max_cpus;
 	details->num_tasks = num_tasks;

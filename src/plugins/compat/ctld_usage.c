@@ -85,7 +85,7 @@ static bool turn_cores(const job_resources_t *got, int node,
 	int n = MIN(part->n, size);
 
 	for (int i = 0; i < n; i++) {
-		if (!bit_test(got->core_bitmap, part->first + i))
+		if (!cplslurm_has(got->core_bitmap, part->first + i))
 			continue;
 		if (by < 0 ? !held[i] : held[i] == UINT16_MAX)
 			return false;
@@ -135,9 +135,8 @@ static bool turn(const job_record_t *job, bool cores, int by)
 
 	if (end > kept.n_nodes)
 		return false;
-	for (; i < end && at < (int)got->nhosts; i++) {
-		if (!bit_test(got->node_bitmap, i))
-			continue;
+	for (; i < end && at < (int)got->nhosts;
+	     i = cplslurm_next(got->node_bitmap, i + 1, end)) {
 		next_node_cores(got, &part);
 		if (!node_record_table_ptr[i] ||
 		    (got->memory_allocated &&
