@@ -38,28 +38,39 @@ static uint32_t current; /* the call under way */
 static bool given_up, pending;
 static pthread_t serving; /* the thread of calls */
 static int n_hosts;
+/* What the call under way was told ahead of a question: of a decision its scheduler's
+ * hosts, of a start where its ranks run. */
+static struct {
+	bool measured;
+	struct cpl_unpacker hosts;
+	int *rank_host, ranks;
+} ahead;
+/* The call under way has no answer: its last question said it. */
+static bool is_over;
+/* How long slurmctld is to wait, as of the call under way. */
+static uint16_t patience_ms;
 /* Of a service: where it listens, and the signal that ended it. */
 static int listening = -1;
 static volatile sig_atomic_t stopped;
 
-/* How long slurmctld is to wait: a fifth more than a decision may take, since
- * one that ends in time has still to travel. */
-static uint16_t patience(void)
+/* A fifth more than a decision may take, since one that ends in time has still to
+ * travel. */
+static void find_patience(void)
 {
 	int ms = cpl_engine_patience(engine);
 
 	ms += ms / 5;
-	return ms < UINT16_MAX ? (uint16_t)ms : UINT16_MAX;
+	patience_ms = ms < UINT16_MAX ? (uint16_t)ms : UINT16_MAX;
 }
 
 static int send_message(enum cpl_door_kind kind, uint32_t number,
                         struct cpl_packer *o)
 {
-	struct cpl_link_head head = {.kind = (uint8_t)kind, .number = number};
+	struct cpl_link_head head = {.kind = (uint8_t)kind,
+	                             .number = number,
+	                             .patience_ms = patience_ms};
 	int rc;
 
-	if (kind == CPL_DOOR_ANSWER && engine)
-		head.patience_ms = patience();
 	pthread_mutex_lock(&sending);
 	rc = cpl_link_send(&link_up, &head, o, cpl_now() + SEND_NS);
 	pthread_mutex_unlock(&sending);
@@ -108,35 +119,24 @@ static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
                    struct cpl_engine_span *span)
 {
 	struct cpl_packer o = cpl_link_packer();
-	struct cpl_unpacker in;
-	uint64_t *wide;
-	int n, all = *(const int *)arg;
+	struct cpl_unpacker in = ahead.hosts;
 
-	if (!ask(CPL_DOOR_MEASURE, &o, &in) || !cpl_get_int(&in, 1))
+	if (!ahead.measured && !ask(CPL_DOOR_MEASURE, &o, &in))
 		return -1;
-	span->first = cpl_get_int(&in, all);
-	n = cpl_get_int(&in, all);
-	if (in.bad || n > all - span->first)
-		return -1;
-	span->end = span->first + n;
-	wide = malloc(((size_t)n + 1) * sizeof(*wide));
-	if (!wide)
-		return -1;
-	cpl_form_get_runs(&in, wide, n);
-	for (int i = 0; i < n && !in.bad; i++)
-		cpus[span->first + i] = (uint32_t)wide[i];
-	cpl_form_get_runs(&in, rank + span->first, n);
-	free(wide);
-	return in.bad ? -1 : 0;
+	return cpl_form_get_measured(&in, *(const int *)arg, cpus, rank, span);
 }
 
-static bool ask_for_nodes(void *arg, const int *host, int n)
+static bool ask_for_nodes(void *arg, const int *host, int n, const char *last)
 {
 	struct cpl_packer o = cpl_link_packer();
 	struct cpl_unpacker in;
+	bool taken;
 
 	cpl_form_put_ints(&o, host, n);
-	return ask(CPL_DOOR_PLACE, &o, &in) && cpl_get_int(&in, 1) == 1;
+	cpl_form_put_text(&o, last);
+	taken = ask(CPL_DOOR_PLACE, &o, &in) && cpl_get_int(&in, 1) == 1;
+	is_over = taken && last;
+	return taken;
 }
 
 static void narrow(void *arg, uint32_t *cpus)
@@ -189,6 +189,11 @@ static int layout(void *arg, int ranks, int *rank_host)
 	struct cpl_unpacker in;
 	int n, *got;
 
+	if (ranks == ahead.ranks) {
+		memcpy(rank_host, ahead.rank_host,
+		       (size_t)ranks * sizeof(*rank_host));
+		return 0;
+	}
 	cpl_put_number(&o, (uint64_t)ranks);
 	if (!ask(CPL_DOOR_LAYOUT, &o, &in))
 		return -1;
@@ -330,12 +335,15 @@ static void decide(struct cpl_unpacker *in, struct cpl_packer *o)
 
 	if (kept)
 		cpl_form_get_request(in, &req, &required);
+	ahead.measured = cpl_get_int(in, 1) == 1;
+	ahead.hosts = *in;
 	/* Another table of nodes than this one was told of. */
 	if (kept && !in->bad && req.n_hosts == n_hosts) {
 		n = req.n_hosts;
 		answer = cpl_engine_decide(engine, &req, &scheduler, text,
 		                           sizeof(text));
 	}
+	ahead.measured = false;
 	cpl_put_number(o, answer);
 	cpl_form_put_text(o, text);
 	cpl_free_all(required, kept);
@@ -350,22 +358,15 @@ static void start(struct cpl_unpacker *in, struct cpl_packer *o)
 
 	if (kept)
 		cpl_form_get_allocation(in, &job, &host);
+	ahead.rank_host = cpl_form_get_ints(in, &ahead.ranks);
 	job.layout = layout;
 	if (kept && !in->bad)
 		cpl_engine_start(engine, &job, &notice);
 	cpl_form_put_text(o, notice.text);
 	cpl_put_number(o, notice.comment);
-	cpl_free_all(host, kept);
-}
-
-static void order(struct cpl_unpacker *in, struct cpl_packer *o)
-{
-	int64_t id = cpl_form_get_signed(in);
-	size_t limit = cpl_get_number(in);
-	char *text = in->bad ? NULL : cpl_engine_rank_order(engine, id, limit);
-
-	cpl_form_put_text(o, text);
-	free(text);
+	cpl_form_put_text(o, notice.order);
+	cpl_free_all(host, kept, ahead.rank_host, notice.order);
+	ahead.ranks = 0;
 }
 
 static void step(struct cpl_unpacker *in, struct cpl_packer *o)
@@ -460,7 +461,6 @@ static const struct {
         [CPL_DOOR_SUBMIT] = {submit, true},
         [CPL_DOOR_DECIDE] = {decide, true},
         [CPL_DOOR_START] = {start, true},
-        [CPL_DOOR_ORDER] = {order, true},
         [CPL_DOOR_STEP] = {step, true},
         [CPL_DOOR_HANDOVER] = {hand_over, true},
         [CPL_DOOR_IDLE] = {idle, true},
@@ -506,17 +506,20 @@ static int serve(void)
 		                head.held_us * INT64_C(1000));
 	/* A call whose answer is waited for ends a tenth of its time before
 	 * that. */
+	find_patience();
 	if (head.deadline && call[head.kind].answered)
 		cpl_engine_hurry(engine,
-		                 head.deadline - patience() * CPL_DOOR_MS / 10);
+		                 head.deadline - patience_ms * CPL_DOOR_MS / 10);
 	current = head.number;
-	given_up = pending = false;
+	given_up = pending = is_over = false;
 	call[head.kind].serve(&in, &o);
 	limit_memory();
-	if (!call[head.kind].answered) {
+	if (!call[head.kind].answered || is_over) {
 		free(o.data);
 		return 0;
 	}
+	/* A configuration may have come into force by it. */
+	find_patience();
 	return send_message(CPL_DOOR_ANSWER, head.number, &o);
 }
 

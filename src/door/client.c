@@ -201,20 +201,33 @@ static int receive(struct cpl_engine *engine, int64_t *deadline, int64_t ns,
 	return cpl_link_receive(&engine->link, *deadline);
 }
 
+/* It works as it should, and says how long calls may take. */
+static void is_heard(struct cpl_engine *engine)
+{
+	uint16_t ms = engine->link.head.patience_ms;
+
+	engine->back_off = 0;
+	if (ms)
+		engine->patience = ms * CPL_DOOR_MS;
+}
+
 /*
  * Ask, and wait for at most ns, the scheduler's own time not counted. True: the
- * answer is in `in`, until the next call.
+ * answer is in `in`, until the next call. False: there is none, or the last question
+ * said it.
  */
 static bool ask(struct cpl_engine *engine, enum cpl_door_kind kind,
                 struct cpl_packer *o, int64_t ns, struct asked *asked,
                 struct cpl_unpacker *in)
 {
 	struct asked nothing = {0};
-	int64_t deadline = engine->entered + ns;
+	int64_t deadline = engine->entered + engine->theirs + ns;
 	const struct cpl_link_head *head = &engine->link.head;
 	bool longer = false;
 	int rc;
 
+	if (!asked)
+		asked = &nothing;
 	if (++engine->number == 0)
 		engine->number = 1;
 	if (send(engine, kind, o, deadline))
@@ -224,13 +237,13 @@ static bool ask(struct cpl_engine *engine, enum cpl_door_kind kind,
 		    head->kind == CPL_DOOR_LOG) {
 			take_other(engine);
 		} else if (head->kind == CPL_DOOR_ANSWER) {
-			engine->back_off = 0;
-			if (head->patience_ms)
-				engine->patience =
-				        head->patience_ms * CPL_DOOR_MS;
+			is_heard(engine);
 			*in = cpl_link_body(&engine->link);
 			return true;
-		} else if (reply(engine, asked ? asked : &nothing, &deadline)) {
+		} else if (reply(engine, asked, &deadline)) {
+			return false;
+		} else if (asked->over) {
+			is_heard(engine);
 			return false;
 		}
 	}
@@ -289,6 +302,7 @@ struct cpl_engine *cpl_engine_new(const char *config_path,
 	pthread_mutex_init(&engine->hearing.lock, NULL);
 	cpl_cond_init(&engine->hearing.change);
 	engine->log = log;
+	engine->measures = true;
 	cpl_door_configure(config_path, &engine->socket, &engine->patience);
 	engine->link.fd = -1;
 	return engine;
@@ -403,7 +417,10 @@ enum cpl_engine_answer cpl_engine_decide(
         struct cpl_engine *engine, const struct cpl_engine_request *req,
         const struct cpl_engine_scheduler *scheduler, char *text, size_t size)
 {
-	struct asked asked = {.scheduler = scheduler, .n_hosts = req->n_hosts};
+	struct asked asked = {.scheduler = scheduler,
+	                      .n_hosts = req->n_hosts,
+	                      .text = text,
+	                      .size = size};
 	struct cpl_packer o = cpl_link_packer();
 	struct cpl_unpacker in;
 	bool none;
@@ -414,6 +431,7 @@ enum cpl_engine_answer cpl_engine_decide(
 	none = !is_there(engine);
 	if (!none) {
 		cpl_form_put_request(&o, req);
+		door_put_measured(engine, &asked, &req->job, &o);
 		if (ask(engine, CPL_DOOR_DECIDE, &o, engine->patience, &asked,
 		        &in)) {
 			none = cpl_get_int(&in, CPL_ENGINE_PLACED) ==
@@ -421,8 +439,13 @@ enum cpl_engine_answer cpl_engine_decide(
 			get_text(&in, text, size);
 			none &= is_answer(engine, &in);
 		}
+		if (door_is_stated(&req->job))
+			engine->measures = !none;
 	}
 	settle(&asked, none, text, size);
+	engine->placed = asked.got == CPL_ENGINE_PLACED && req->start
+	                         ? req->job.id
+	                         : 0;
 	leave(engine, CPL_TIME_HELD_TEST);
 	return asked.got;
 }
@@ -440,37 +463,20 @@ void cpl_engine_start(struct cpl_engine *engine,
 	door_live_add(engine, job->id, false);
 	if (is_there(engine)) {
 		cpl_form_put_allocation(&o, job);
+		door_put_ranks(engine, &asked, &o);
 		if (ask(engine, CPL_DOOR_START, &o, engine->patience, &asked,
 		        &in)) {
+			const char *order;
+
 			get_text(&in, notice->text, sizeof(notice->text));
 			notice->comment = cpl_get_int(&in, 1) == 1;
-			is_answer(engine, &in);
+			order = cpl_form_get_text(&in);
+			if (is_answer(engine, &in) && order &&
+			    strlen(order) < job->order_max)
+				notice->order = strdup(order);
 		}
 	}
 	leave(engine, CPL_TIME_HELD_START);
-}
-
-char *cpl_engine_rank_order(struct cpl_engine *engine, int64_t id, size_t limit)
-{
-	struct cpl_packer o = cpl_link_packer();
-	struct cpl_unpacker in;
-	char *order = NULL;
-
-	enter(engine);
-	if (is_there(engine)) {
-		cpl_form_put_signed(&o, id);
-		cpl_put_number(&o, limit);
-		if (ask(engine, CPL_DOOR_ORDER, &o, engine->patience, NULL,
-		        &in)) {
-			const char *text = cpl_form_get_text(&in);
-
-			if (is_answer(engine, &in) && text &&
-			    strlen(text) < limit)
-				order = strdup(text);
-		}
-	}
-	leave(engine, CPL_TIME_HELD_START);
-	return order;
 }
 
 void cpl_engine_step(struct cpl_engine *engine,

@@ -62,6 +62,10 @@ struct cpl_engine {
 	uint32_t late;   /* of one that was given up, 0: none */
 	bool late_waited; /* a call has waited for it that was not its own */
 	int64_t late_since, patience;
+	/* The last job that was given nodes to start on, 0: none; did commplaced want
+	 * to know of the machine for the last one that asks for a placement? */
+	int64_t placed;
+	bool measures;
 	/* The call under way, and how long the last one held slurmctld. */
 	int64_t entered, theirs;
 	uint8_t held_kind;

@@ -10,7 +10,11 @@ struct asked {
 	const struct cpl_engine_scheduler *scheduler;
 	const struct cpl_engine_allocation *allocation;
 	int n_hosts, questions;
+	bool measured; /* the hosts' CPUs were told, or cannot be */
+	bool over;     /* the nodes were taken, and nothing is to come */
 	enum cpl_engine_answer got;
+	char *text; /* [size] of the decision in words, where it is over so */
+	size_t size;
 };
 
 /* May that be asked now? Where the job has its nodes only what would have been.
@@ -20,6 +24,21 @@ bool door_may_ask(struct asked *asked, enum cpl_door_kind kind);
  * as the scheduler's call. */
 void door_reply(struct asked *asked, enum cpl_door_kind kind,
                 struct cpl_unpacker *in, struct cpl_packer *o);
+
+/* Does the job's user ask for a placement? */
+static inline bool door_is_stated(const struct cpl_job_facts *job)
+{
+	return job->profile || job->policy;
+}
+/* What is asked of each job that is to be placed goes with it. No look at the machine
+ * is taken for others, nor where the last such job was none of ours. O(1), or as the
+ * answer to CPL_DOOR_MEASURE. */
+void door_put_measured(struct cpl_engine *engine, struct asked *asked,
+                       const struct cpl_job_facts *job, struct cpl_packer *o);
+/* The same of where the scheduler runs the ranks of a job that was given nodes a moment
+ * ago: none of them of others. O(1), or as the answer to CPL_DOOR_LAYOUT. */
+void door_put_ranks(struct cpl_engine *engine, const struct asked *asked,
+                    struct cpl_packer *o);
 
 /* Take what has come that no call waits for, with `api` held. Where the link is lost
  * the next call begins another one. */

@@ -277,6 +277,49 @@ void cpl_form_get_request(struct cpl_unpacker *in,
 	req->start = get_bool(in);
 }
 
+void cpl_form_put_measured(struct cpl_packer *o, const uint32_t *cpus,
+                           const uint64_t *rank, struct cpl_engine_span span)
+{
+	int n = span.end - span.first;
+	uint64_t *wide =
+	        cpus ? malloc(((size_t)n + 1) * sizeof(*wide)) : NULL;
+
+	cpl_put_number(o, wide != NULL);
+	if (!wide)
+		return;
+	for (int i = 0; i < n; i++)
+		wide[i] = cpus[span.first + i];
+	cpl_put_number(o, (uint64_t)span.first);
+	cpl_put_number(o, (uint64_t)n);
+	cpl_form_put_runs(o, wide, n);
+	cpl_form_put_runs(o, rank + span.first, n);
+	free(wide);
+}
+
+int cpl_form_get_measured(struct cpl_unpacker *in, int n_hosts, uint32_t *cpus,
+                          uint64_t *rank, struct cpl_engine_span *span)
+{
+	uint64_t *wide;
+	int n;
+
+	if (!cpl_get_int(in, 1))
+		return -1;
+	span->first = cpl_get_int(in, n_hosts);
+	n = cpl_get_int(in, n_hosts);
+	if (in->bad || n > n_hosts - span->first)
+		return -1;
+	span->end = span->first + n;
+	wide = malloc(((size_t)n + 1) * sizeof(*wide));
+	if (!wide)
+		return -1;
+	cpl_form_get_runs(in, wide, n);
+	for (int i = 0; i < n && !in->bad; i++)
+		cpus[span->first + i] = (uint32_t)wide[i];
+	cpl_form_get_runs(in, rank + span->first, n);
+	free(wide);
+	return in->bad ? -1 : 0;
+}
+
 void cpl_form_put_allocation(struct cpl_packer *o,
                              const struct cpl_engine_allocation *a)
 {
@@ -287,6 +330,7 @@ void cpl_form_put_allocation(struct cpl_packer *o,
 	cpl_form_put_text(o, a->shown_as);
 	cpl_form_put_ints(o, a->host, a->n_hosts);
 	cpl_put_number(o, a->own_order);
+	cpl_put_number(o, a->order_max);
 }
 
 void cpl_form_get_allocation(struct cpl_unpacker *in,
@@ -300,6 +344,7 @@ void cpl_form_get_allocation(struct cpl_unpacker *in,
 	a->shown_as = cpl_form_get_text(in);
 	a->host = *host = cpl_form_get_ints(in, &a->n_hosts);
 	a->own_order = get_bool(in);
+	a->order_max = cpl_get_number(in);
 }
 
 /* The tasks of the nodes, and of each node its ranks: as runs, since a step in

@@ -13,7 +13,7 @@
 #include "site/submit.h"
 
 /* Of messages; another one is refused. */
-#define CPL_DOOR_VERSION 4
+#define CPL_DOOR_VERSION 5
 
 enum cpl_door_kind {
 	/* slurmctld begins: version, program's version, path of the
@@ -24,14 +24,14 @@ enum cpl_door_kind {
 	CPL_DOOR_RESIZED,
 	CPL_DOOR_SUSPENDED,
 	CPL_DOOR_FORGET,
-	/* Answered by CPL_DOOR_ANSWER of their number. */
+	/* Answered by CPL_DOOR_ANSWER of their number, a CPL_DOOR_DECIDE not where
+	 * CPL_DOOR_PLACE was its last question and the nodes were taken. */
 	CPL_DOOR_LOAD,
 	CPL_DOOR_HOSTS,
 	CPL_DOOR_RESTORE,
 	CPL_DOOR_SUBMIT,
 	CPL_DOOR_DECIDE,
 	CPL_DOOR_START,
-	CPL_DOOR_ORDER,
 	CPL_DOOR_STEP,
 	CPL_DOOR_HANDOVER,
 	CPL_DOOR_IDLE,
@@ -86,6 +86,14 @@ void cpl_form_put_request(struct cpl_packer *o,
                           const struct cpl_engine_request *req);
 void cpl_form_get_request(struct cpl_unpacker *in,
                           struct cpl_engine_request *req, int **required);
+
+/* What a scheduler says of its hosts in place of the question: CPUs and ranks of
+ * those of the span, cpus NULL: it has no memory to tell. */
+void cpl_form_put_measured(struct cpl_packer *o, const uint32_t *cpus,
+                           const uint64_t *rank, struct cpl_engine_span span);
+/* As struct cpl_engine_scheduler's measure. -1 also where the message is none. */
+int cpl_form_get_measured(struct cpl_unpacker *in, int n_hosts, uint32_t *cpus,
+                          uint64_t *rank, struct cpl_engine_span *span);
 
 /* All but layout and arg; host is free()d by the reader. */
 void cpl_form_put_allocation(struct cpl_packer *o,

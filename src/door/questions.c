@@ -3,6 +3,7 @@
  * trusted. */
 #include "door/client_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* More than an engine asks in a call: CPL_ENGINE_TRIES times for nodes, and for
@@ -26,28 +27,18 @@ static int get_hosts(struct cpl_unpacker *in, int n_hosts, int **host)
 	return in->bad ? -1 : n;
 }
 
-static void measure(const struct asked *asked, struct cpl_packer *o)
+static void measure(struct asked *asked, struct cpl_packer *o)
 {
 	size_t n = (size_t)asked->n_hosts;
 	uint32_t *cpus = calloc(n + 1, sizeof(*cpus));
-	uint64_t *rank = calloc(n + 1, sizeof(*rank)), *wide = NULL;
+	uint64_t *rank = calloc(n + 1, sizeof(*rank));
 	struct cpl_engine_span span = {0, asked->n_hosts};
 	const struct cpl_engine_scheduler *s = asked->scheduler;
 	bool done = cpus && rank && !s->measure(s->arg, cpus, rank, &span);
 
-	n = (size_t)(span.end - span.first);
-	if (done)
-		wide = malloc((n + 1) * sizeof(*wide));
-	cpl_put_number(o, wide != NULL);
-	for (size_t i = 0; wide && i < n; i++)
-		wide[i] = cpus[(size_t)span.first + i];
-	if (wide) {
-		cpl_put_number(o, (uint64_t)span.first);
-		cpl_put_number(o, n);
-		cpl_form_put_runs(o, wide, (int)n);
-		cpl_form_put_runs(o, rank + span.first, (int)n);
-	}
-	cpl_free_all(cpus, rank, wide);
+	asked->measured = true;
+	cpl_form_put_measured(o, done ? cpus : NULL, rank, span);
+	cpl_free_all(cpus, rank);
 }
 
 static void offer_nodes(struct asked *asked, struct cpl_unpacker *in,
@@ -55,10 +46,14 @@ static void offer_nodes(struct asked *asked, struct cpl_unpacker *in,
 {
 	const struct cpl_engine_scheduler *s = asked->scheduler;
 	int *host, n = get_hosts(in, asked->n_hosts, &host);
-	bool taken = n > 0 && s->place(s->arg, host, n);
+	const char *last = cpl_form_get_text(in);
+	bool taken = n > 0 && !in->bad && s->place(s->arg, host, n, last);
 
 	if (taken)
 		asked->got = CPL_ENGINE_PLACED;
+	asked->over = taken && last;
+	if (asked->over)
+		snprintf(asked->text, asked->size, "%s", last);
 	cpl_put_number(o, taken);
 	free(host);
 }
@@ -103,11 +98,9 @@ static void stock(struct asked *asked, enum cpl_door_kind kind,
 	free(host);
 }
 
-static void lay_out(const struct asked *asked, struct cpl_unpacker *in,
-                    struct cpl_packer *o)
+static void lay_out(const struct asked *asked, int ranks, struct cpl_packer *o)
 {
 	const struct cpl_engine_allocation *a = asked->allocation;
-	int ranks = cpl_get_int(in, INT32_MAX);
 	/* It asks for the ranks of the job or of its profile: not for more than
 	 * the engine places jobs with. */
 	int *host = ranks > 0 && ranks <= CPL_DOOR_MOST_RANKS
@@ -119,18 +112,46 @@ static void lay_out(const struct asked *asked, struct cpl_unpacker *in,
 	free(host);
 }
 
+void door_put_measured(struct cpl_engine *engine, struct asked *asked,
+                       const struct cpl_job_facts *job, struct cpl_packer *o)
+{
+	bool ahead = engine->measures && door_is_stated(job);
+	int64_t began = cpl_now();
+
+	cpl_put_number(o, ahead);
+	if (ahead)
+		measure(asked, o);
+	engine->theirs += cpl_now() - began;
+}
+
+void door_put_ranks(struct cpl_engine *engine, const struct asked *asked,
+                    struct cpl_packer *o)
+{
+	const struct cpl_engine_allocation *job = asked->allocation;
+	bool is_placed = engine->placed && (engine->placed == job->id ||
+	                                    engine->placed == job->array_id);
+	int64_t began = cpl_now();
+
+	lay_out(asked, is_placed ? job->ranks : 0, o);
+	engine->theirs += cpl_now() - began;
+}
+
 bool door_may_ask(struct asked *asked, enum cpl_door_kind kind)
 {
 	if (++asked->questions > QUESTIONS)
 		return false;
 	switch (kind) {
+	/* What these do is undone by what the first has noted. */
 	case CPL_DOOR_COMPARE:
-		return asked->scheduler;
+		return asked->measured;
 	case CPL_DOOR_LAYOUT:
 		return asked->allocation;
 	case CPL_DOOR_MEASURE:
+		return asked->scheduler && !asked->measured &&
+		       asked->got == CPL_ENGINE_NONE;
 	case CPL_DOOR_PLACE:
 	case CPL_DOOR_NARROW:
+		return asked->measured && asked->got == CPL_ENGINE_NONE;
 	case CPL_DOOR_STOCK:
 		return asked->scheduler && asked->got == CPL_ENGINE_NONE;
 	default:
@@ -152,7 +173,7 @@ void door_reply(struct asked *asked, enum cpl_door_kind kind,
 		narrow(asked, o);
 		break;
 	case CPL_DOOR_LAYOUT:
-		lay_out(asked, in, o);
+		lay_out(asked, cpl_get_int(in, INT32_MAX), o);
 		break;
 	default:
 		stock(asked, kind, in, o);

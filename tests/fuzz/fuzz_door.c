@@ -45,6 +45,20 @@ static void step(struct cpl_unpacker *in)
 	free(memory);
 }
 
+/* Of eight hosts, of which none beyond the span has any CPUs. */
+static void measured(struct cpl_unpacker *in)
+{
+	struct cpl_engine_span span = {0, 8};
+	uint32_t cpus[8] = {0};
+	uint64_t rank[8] = {0};
+
+	if (cpl_form_get_measured(in, 8, cpus, rank, &span))
+		return;
+	for (int i = 0; i < 8; i++)
+		if ((i < span.first || i >= span.end) && (cpus[i] || rank[i]))
+			abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cpl_unpacker in = {.at = data + 1, .end = data + size};
@@ -75,6 +89,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 5:
 		cpl_form_get_verdict(&in, &verdict);
+		break;
+	case 6:
+		measured(&in);
 		break;
 	default:
 		cpl_form_get_runs(&in, runs, 64);

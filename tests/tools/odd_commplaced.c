@@ -15,6 +15,9 @@
  *   leave          a question, and ends when it is answered
  *   liar           that nodes were taken which it never named
  *   told           what it was told before
+ *   ahead          what came with a decision: by its last question; with a start;
+ *                  none: that with a decision, by an answer that it is none
+ *   again          a question that was answered ahead
  *   speaks         at once, and says a line of the log 100 ms later
  * ODD_SLOW=N: late and busy for N times as long.
  */
@@ -52,12 +55,13 @@ static void answer(enum cpl_engine_answer answer, const char *text)
 	send_it(CPL_DOOR_ANSWER, &o);
 }
 
-static int ask_place(const int *host, int n)
+static int ask_place(const int *host, int n, const char *last)
 {
 	struct cpl_packer o = cpl_link_packer();
 	struct cpl_unpacker in;
 
 	cpl_form_put_ints(&o, host, n);
+	cpl_form_put_text(&o, last);
 	send_it(CPL_DOOR_PLACE, &o);
 	if (cpl_link_receive(&link_up, CPL_LINK_FOREVER) <= 0)
 		exit(1);
@@ -73,12 +77,13 @@ static void odd_hosts(void)
 
 	for (int i = 0; i < 65; i++)
 		many[i] = i;
-	taken = ask_place(none, 2) + ask_place(negative, 1) +
-	        ask_place(twice, 2) + ask_place(many, 65) + ask_place(good, 0);
-	if (taken || !ask_place(good, 2))
+	taken = ask_place(none, 2, NULL) + ask_place(negative, 1, "") +
+	        ask_place(twice, 2, NULL) + ask_place(many, 65, "") +
+	        ask_place(good, 0, "");
+	if (taken || !ask_place(good, 2, NULL))
 		answer(CPL_ENGINE_NONE, "bad");
 	/* Once is enough. */
-	ask_place(good, 2);
+	ask_place(good, 2, NULL);
 }
 
 /* A step of two hosts with two tasks each. */
@@ -106,7 +111,7 @@ static void others(void)
 	number = right + 1;
 	answer(CPL_ENGINE_NONE, "of another");
 	number = right;
-	ask_place((const int[]){3}, 1);
+	ask_place((const int[]){3}, 1, NULL);
 	answer(CPL_ENGINE_PLACED, "right");
 }
 
@@ -124,8 +129,9 @@ static void tell(void)
 		live = cpl_get_int(&in, INT32_MAX);
 	}
 	if (link_up.head.kind != CPL_DOOR_DECIDE) {
-		cpl_put_number(&o, 0);
-		cpl_form_put_text(&o, NULL);
+		/* Nothing to tell of a start, 0 of what else is asked. */
+		for (int i = 0; i < 3; i++)
+			cpl_form_put_text(&o, NULL);
 		send_it(CPL_DOOR_ANSWER, &o);
 		return;
 	}
@@ -133,6 +139,43 @@ static void tell(void)
 	         told[CPL_DOOR_CLUSTER], told[CPL_DOOR_HOSTS],
 	         told[CPL_DOOR_LOAD], told[CPL_DOOR_RESTORE], live);
 	answer(CPL_ENGINE_NONE, text);
+}
+
+/* Of a decision, whose hosts have four CPUs; of a start how many ranks. */
+static void told_ahead(bool none)
+{
+	struct cpl_unpacker in = cpl_link_body(&link_up);
+	struct cpl_packer o = cpl_link_packer();
+	struct cpl_engine_allocation start;
+	struct cpl_engine_request req;
+	struct cpl_engine_span span = {-1, -1};
+	uint32_t cpus[64] = {0};
+	uint64_t rank[64];
+	char text[80] = "";
+	int n, *list = NULL;
+
+	if (link_up.head.kind == CPL_DOOR_DECIDE) {
+		cpl_form_get_request(&in, &req, &list);
+		if (cpl_get_int(&in, 1) &&
+		    cpl_form_get_measured(&in, 64, cpus, rank, &span))
+			exit(1);
+		snprintf(text, sizeof(text), "%d to %d of %d", span.first,
+		         span.end, (int)cpus[63]);
+		if (none)
+			answer(CPL_ENGINE_NONE, text);
+		else
+			ask_place((const int[]){3}, 1, text);
+	} else {
+		cpl_form_get_allocation(&in, &start, &list);
+		free(cpl_form_get_ints(&in, &n));
+		snprintf(text, sizeof(text), "%d ranks, %d bytes", n,
+		         (int)start.order_max);
+		cpl_form_put_text(&o, text);
+		cpl_put_number(&o, 1);
+		cpl_form_put_text(&o, "order");
+		send_it(CPL_DOOR_ANSWER, &o);
+	}
+	free(list);
 }
 
 static void be(const char *odd)
@@ -196,8 +239,12 @@ static void be(const char *odd)
 	} else if (!strcmp(odd, "liar")) {
 		answer(CPL_ENGINE_PLACED, "");
 	} else if (!strcmp(odd, "leave")) {
-		ask_place((const int[]){3}, 1);
+		ask_place((const int[]){3}, 1, NULL);
 		_exit(0);
+	} else if (!strcmp(odd, "ahead") || !strcmp(odd, "none")) {
+		told_ahead(odd[0] == 'n');
+	} else if (!strcmp(odd, "again")) {
+		send_it(CPL_DOOR_MEASURE, &o);
 	}
 }
 

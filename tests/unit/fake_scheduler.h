@@ -26,6 +26,7 @@ struct fake {
 	unsigned place_us;            /* that a call of place() takes */
 	/* What was asked and answered. */
 	int measured, placed, narrowed, stocked, compared;
+	bool over; /* it was said that nothing else is asked */
 	int host[FAKE_HOSTS_MAX], n_host; /* what the job has, in node order */
 };
 
@@ -34,6 +35,7 @@ static inline int fake_measure(void *arg, uint32_t *cpus, uint64_t *rank,
 {
 	struct fake *fake = arg;
 
+	fake->over = false;
 	fake->measured++;
 	memcpy(cpus, fake->cpus, (size_t)fake->n_hosts * sizeof(*cpus));
 	memcpy(rank, fake->rank, (size_t)fake->n_hosts * sizeof(*rank));
@@ -47,11 +49,20 @@ static inline int fake_order(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-static inline bool fake_place(void *arg, const int *host, int n)
+/* Nothing is asked once that was said. */
+static inline void fake_goes_on(const struct fake *fake)
+{
+	if (fake->over)
+		abort();
+}
+
+static inline bool fake_place(void *arg, const int *host, int n,
+                              const char *last)
 {
 	struct fake *fake = arg;
 	uint32_t cpus = 0;
 
+	fake_goes_on(fake);
 	fake->placed++;
 	usleep(fake->place_us);
 	for (int i = 0; i < n; i++) {
@@ -64,6 +75,7 @@ static inline bool fake_place(void *arg, const int *host, int n)
 	memcpy(fake->host, host, (size_t)n * sizeof(int));
 	qsort(fake->host, (size_t)n, sizeof(int), fake_order);
 	fake->n_host = n;
+	fake->over = last != NULL;
 	return true;
 }
 
@@ -71,6 +83,7 @@ static inline void fake_narrow(void *arg, uint32_t *cpus)
 {
 	struct fake *fake = arg;
 
+	fake_goes_on(fake);
 	fake->narrowed++;
 	for (int i = 0; i < fake->n_hosts; i++)
 		if (fake->useless[i])
@@ -91,6 +104,7 @@ static inline int fake_stock(void *arg, int *host)
 {
 	struct fake *fake = arg;
 
+	fake_goes_on(fake);
 	fake->stocked++;
 	fake->n_host = fake_first(fake, fake->host);
 	return fake_first(fake, host);
@@ -100,6 +114,7 @@ static inline int fake_compare(void *arg, int *host)
 {
 	struct fake *fake = arg;
 
+	fake_goes_on(fake);
 	fake->compared++;
 	return fake_first(fake, host);
 }

@@ -48,7 +48,7 @@ static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
 	return 0;
 }
 
-static bool place(void *arg, const int *host, int n)
+static bool place(void *arg, const int *host, int n, const char *last)
 {
 	asked.place++;
 	asked.n = n;
@@ -90,14 +90,21 @@ static struct cpl_engine *begin(const char *odd)
 	return begin_with(odd, "/no/such/file");
 }
 
-static enum cpl_engine_answer decide(struct cpl_engine *engine, char *text)
+static enum cpl_engine_answer decide_for(struct cpl_engine *engine,
+                                         const char *profile, char *text)
 {
-	const struct cpl_engine_request req = {.job = {.id = 7, .profile = "p"},
-	                                       .need = {.min_nodes = 2},
-	                                       .n_hosts = HOSTS,
-	                                       .start = true};
+	const struct cpl_engine_request req = {
+	        .job = {.id = 7, .profile = profile},
+	        .need = {.min_nodes = 2},
+	        .n_hosts = HOSTS,
+	        .start = true};
 
 	return cpl_engine_decide(engine, &req, &scheduler, text, 100);
+}
+
+static enum cpl_engine_answer decide(struct cpl_engine *engine, char *text)
+{
+	return decide_for(engine, "p", text);
 }
 
 struct odd_row {
@@ -161,6 +168,7 @@ static void test_odd_answers(void **state)
 	        /* It is at work, if not in time. */
 	        {"busy", CPL_ENGINE_NONE, 0, ""},
 	        {"question", CPL_ENGINE_STOCK, 1, "asks what it may not"},
+	        {"again", CPL_ENGINE_STOCK, 1, "asks what it may not"},
 	        {"empty", CPL_ENGINE_STOCK, 1, "says what is no answer"},
 	        {"full", CPL_ENGINE_STOCK, 1, "says what is no answer"},
 	        {"other", CPL_ENGINE_PLACED, 0, ""},
@@ -191,6 +199,79 @@ static void test_hosts_are_checked(void **state)
 	assert_int_equal(asked.place, 1);
 	assert_int_equal(asked.n, 2);
 	assert_int_equal(asked.host[1], 5);
+	cpl_engine_free(engine);
+}
+
+static int layout(void *arg, int ranks, int *rank_host)
+{
+	memset(rank_host, 0, (size_t)ranks * sizeof(*rank_host));
+	return 0;
+}
+
+/* A job of eight ranks begins. */
+static void begins(struct cpl_engine *engine, int64_t id, int64_t array,
+                   size_t order_max, struct cpl_engine_notice *notice)
+{
+	cpl_engine_start(engine,
+	                 &(struct cpl_engine_allocation){.id = id,
+	                                                 .array_id = array,
+	                                                 .ranks = 8,
+	                                                 .host = (int[]){3},
+	                                                 .n_hosts = 1,
+	                                                 .layout = layout,
+	                                                 .order_max = order_max},
+	                 notice);
+}
+
+/* What will be asked goes with the call, and nobody waits for an answer that the last
+ * question was. */
+static void test_told_ahead(void **state)
+{
+	static const struct {
+		int64_t id, array;
+		size_t order_max;
+		const char *text, *order;
+	} row[] = {
+	        {7, 0, 6, "8 ranks, 6 bytes", "order"},
+	        {9, 7, 5, "8 ranks, 5 bytes", NULL},
+	        {9, 0, 0, "0 ranks, 0 bytes", NULL},
+	};
+	struct cpl_engine *engine = begin("ahead");
+	struct cpl_engine_notice notice;
+	char text[100];
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		assert_int_equal(decide(engine, text), CPL_ENGINE_PLACED);
+		assert_string_equal(text, "0 to 64 of 4");
+		begins(engine, row[i].id, row[i].array, row[i].order_max,
+		       &notice);
+		assert_string_equal(notice.text, row[i].text);
+		assert_true(notice.comment);
+		if (row[i].order)
+			assert_string_equal(notice.order, row[i].order);
+		else
+			assert_null(notice.order);
+		free(notice.order);
+	}
+	assert_int_equal(asked.stock, 0);
+	/* Of others only what they ask. */
+	assert_int_equal(decide_for(engine, NULL, text), CPL_ENGINE_STOCK);
+	assert_non_null(strstr(logged, "asks what it may not"));
+	cpl_engine_free(engine);
+}
+
+/* No look at the machine for a job that nothing comes of. */
+static void test_measured_once_for_none(void **state)
+{
+	struct cpl_engine *engine = begin("none");
+	char text[100];
+
+	assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
+	assert_string_equal(text, "0 to 64 of 4");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(decide(engine, text), CPL_ENGINE_NONE);
+		assert_string_equal(text, "-1 to -1 of 0");
+	}
 	cpl_engine_free(engine);
 }
 
@@ -601,6 +682,42 @@ static void test_step_travels(void **state)
 	free(o.data);
 }
 
+/* And nothing beyond the hosts that there are. */
+static void test_measured_travels(void **state)
+{
+	const uint32_t cpus[] = {0, 0, 4, 4, 0, 7, 0};
+	const uint64_t rank[] = {0, 0, 1, 1, 0, UINT64_MAX, 0};
+	struct cpl_packer o = cpl_link_packer(), none = o;
+	struct cpl_engine_span span = {2, 6};
+	struct cpl_unpacker in;
+
+	cpl_form_put_measured(&o, cpus, rank, span);
+	for (size_t n = 0; n <= o.used; n++)
+		for (int hosts = 0; hosts < 9; hosts++) {
+			uint32_t c[8] = {0};
+			uint64_t r[8] = {0};
+			bool good = n == o.used && hosts >= 6;
+
+			span = (struct cpl_engine_span){0, hosts};
+			in = (struct cpl_unpacker){o.data, o.data + n, false};
+			assert_int_equal(
+			        cpl_form_get_measured(&in, hosts, c, r, &span),
+			        good ? 0 : -1);
+			if (good) {
+				assert_memory_equal(c, cpus, sizeof(cpus));
+				assert_memory_equal(r, rank, sizeof(rank));
+				assert_int_equal(span.first, 2);
+				assert_int_equal(span.end, 6);
+			}
+		}
+	cpl_form_put_measured(&none, NULL, rank, span);
+	in = (struct cpl_unpacker){none.data, none.data + none.used, false};
+	assert_int_equal(cpl_form_get_measured(&in, 7, NULL, NULL, &span), -1);
+	assert_false(in.bad);
+	free(none.data);
+	free(o.data);
+}
+
 static void test_numbers_travel(void **state)
 {
 	const int value[] = {5, 6, 7, -1, INT32_MAX, INT32_MIN, 0};
@@ -639,6 +756,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_odd_answers),
 	        cmocka_unit_test(test_hosts_are_checked),
+	        cmocka_unit_test(test_told_ahead),
+	        cmocka_unit_test(test_measured_once_for_none),
 	        cmocka_unit_test(test_ranks_are_checked),
 	        cmocka_unit_test(test_after_a_late_answer),
 	        cmocka_unit_test(test_says_without_a_call),
@@ -650,6 +769,7 @@ int main(void)
 	        cmocka_unit_test(test_first_call_waits_as_the_file_says),
 	        cmocka_unit_test(test_service),
 	        cmocka_unit_test(test_step_travels),
+	        cmocka_unit_test(test_measured_travels),
 	        cmocka_unit_test(test_numbers_travel),
 	};
 

@@ -436,6 +436,7 @@ static void test_compare_nodes(void **state)
 		assert_int_equal(ask(&req), CPL_ENGINE_PLACED);
 		assert_int_equal(fake.compared, row[i].compared);
 		assert_int_equal(fake.stocked, 0);
+		assert_true(fake.over);
 	}
 }
 

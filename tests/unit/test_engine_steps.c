@@ -73,7 +73,7 @@ static void check_rank_order(int64_t id)
 {
 	const struct cpl_record *record =
 	        engine_running_find(&engine->ledger, id)->record;
-	char *text = cpl_engine_rank_order(engine, id, 1000);
+	char *text = engine_rank_order(&engine->ledger, id, 1000);
 	char *hosts = cpl_hostlist_format(record->host, record->n_hosts);
 	struct cpl_rank_order order;
 
@@ -82,8 +82,8 @@ static void check_rank_order(int64_t id)
 	assert_int_equal(order.ranks, record->ranks);
 	assert_memory_equal(order.rank_host, record->rank_host,
 	                    (size_t)record->ranks * sizeof(int));
-	assert_null(cpl_engine_rank_order(engine, id, strlen(text)));
-	assert_null(cpl_engine_rank_order(engine, 999, 1000));
+	assert_null(engine_rank_order(&engine->ledger, id, strlen(text)));
+	assert_null(engine_rank_order(&engine->ledger, 999, 1000));
 	cpl_rank_order_free(&order);
 	free(hosts);
 	free(text);
@@ -127,7 +127,7 @@ static void test_steps_of_other_shapes(void **state)
 	/* A resized job has no plan any more. */
 	cpl_engine_resized(engine, 5, fake.host, 3);
 	assert_false(has_layout(5));
-	assert_null(cpl_engine_rank_order(engine, 5, 1000));
+	assert_null(engine_rank_order(&engine->ledger, 5, 1000));
 	lay_out(&laid, 5, even, false);
 	cpl_engine_step(engine, &laid.step, &out);
 	assert_false(out.changed);

@@ -83,8 +83,10 @@ struct cpl_engine_scheduler {
 	 * before: a decision looks at no others. -1: memory. */
 	int (*measure)(void *arg, uint32_t *cpus, uint64_t *rank,
 	               struct cpl_engine_span *span);
-	/* Give the job all of these hosts. False: refused, nothing changed. */
-	bool (*place)(void *arg, const int *host, int n);
+	/* Give the job all of these hosts. False: refused, nothing changed. `last`:
+	 * the decision in words, where nothing else is asked once they are the
+	 * job's; NULL: something may be. */
+	bool (*place)(void *arg, const int *host, int n, const char *last);
 	/* After a refusal: clear cpus[i] of hosts that cannot serve the job. */
 	void (*narrow)(void *arg, uint32_t *cpus);
 	/* The scheduler's own answer in place of ours: the hosts in node order
@@ -161,12 +163,18 @@ struct cpl_engine_allocation {
 	void *arg;
 	/* That order stays: it is the user's, or not ours to change. */
 	bool own_order;
+	/* The order of its ranks is of use in so many bytes; 0: it is of none. */
+	size_t order_max;
 };
 
 /* What to tell of a job that begins; "": nothing. */
 struct cpl_engine_notice {
 	char text[1024]; /* for the log, and to users: */
 	bool comment;    /* AdminComment is wanted */
+	/* The layout of its ranks as its launchers get it, see
+	 * mapping/rank_order.h. free() it; NULL: it has none, or one of order_max
+	 * bytes or more, or memory is out. */
+	char *order;
 };
 
 /*
@@ -227,14 +235,6 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
                                    const struct cpl_job_facts *job,
                                    size_t limit, size_t *size,
                                    struct cpl_error *err);
-
-/*
- * The layout of a running job's ranks as its launchers get it, see
- * mapping/rank_order.h. free() it; NULL: it has none, or one of limit bytes or
- * more, or memory is out.
- */
-char *cpl_engine_rank_order(struct cpl_engine *engine, int64_t id,
-                            size_t limit);
 
 /*
  * cpl_engine_step there: the layout is followed where the step has its hosts

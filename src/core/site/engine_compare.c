@@ -36,11 +36,16 @@ static bool compares(const struct deciding *d)
 	return n <= max;
 }
 
+bool engine_asks_beside(const struct deciding *d)
+{
+	return !d->asked_stock && compares(d);
+}
+
 void engine_ask_beside(struct deciding *d)
 {
 	int64_t begin = cpl_now();
 
-	if (d->asked_stock || !compares(d))
+	if (!engine_asks_beside(d))
 		return;
 	d->asked_stock = true;
 	d->stock = malloc(((size_t)d->req->n_hosts + 1) * sizeof(int));

@@ -353,6 +353,30 @@ static bool is_late(const struct deciding *d, int64_t theirs)
 	       theirs > (int64_t)d->want.max_decision_ms * 1000000;
 }
 
+/* The decision in words, for debugging. */
+static void describe(const struct deciding *d, bool placed, char *text,
+                     size_t size)
+{
+	const struct cpl_record *record = d->out->record;
+
+	snprintf(text, size, "%s%s, %.3f ms", placed ? "placed by " : "stock: ",
+	         placed ? record->policy : record->reason, record->decision_ms);
+	cpl_printable(text);
+}
+
+/* Offer the scheduler the nodes chosen. */
+static bool offer(const struct deciding *d)
+{
+	char text[512];
+
+	describe(d, true, text, sizeof(text));
+	return d->scheduler->place(d->scheduler->arg, d->out->order,
+	                           d->out->n_order,
+	                           d->req->start && engine_asks_beside(d)
+	                                   ? NULL
+	                                   : text);
+}
+
 /* Ours, accepted by the scheduler. -1 with err: the stock answer. */
 static int place_job(struct deciding *d, struct cpl_error *err)
 {
@@ -384,8 +408,7 @@ static int place_job(struct deciding *d, struct cpl_error *err)
 			record->outcome = CPL_OUTCOME_OBSERVED;
 			return stock(d, held, err, why);
 		}
-		if (d->scheduler->place(d->scheduler->arg, d->out->order,
-		                        d->out->n_order)) {
+		if (offer(d)) {
 			d->theirs = engine_took(d, asked);
 			return 0;
 		}
@@ -469,9 +492,7 @@ static enum cpl_engine_answer decide(struct deciding *d, char *text,
 		engine_set(&record->reason_code, cpl_reason_name(d->reason));
 	engine_ask_stock(d, placed);
 	count(d);
-	snprintf(text, size, "%s%s, %.3f ms", placed ? "placed by " : "stock: ",
-	         placed ? record->policy : record->reason, record->decision_ms);
-	cpl_printable(text);
+	describe(d, placed, text, size);
 	if (d->req->start && !silent(d) &&
 	    (placed ? !take_order(d->out) : d->out->n_host)) {
 		engine_sample_keep(d->ledger, record->sample);

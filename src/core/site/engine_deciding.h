@@ -115,6 +115,8 @@ int64_t engine_took(struct deciding *d, int64_t since);
 /* The scheduler's own choice into d->stock, once a decision, whatever mode
  * asks: a test and the start after it choose among the same. */
 void engine_ask_beside(struct deciding *d);
+/* Would that ask? O(hosts of d->span). */
+bool engine_asks_beside(const struct deciding *d);
 /* It in order, as a candidate (node ids); false: it is none. */
 bool engine_stock_nodes(const struct deciding *d,
                           const unsigned char *is_free, int *node);

@@ -112,18 +112,14 @@ unsigned char *cpl_engine_handover(struct cpl_engine *engine,
 	return o.data;
 }
 
-char *cpl_engine_rank_order(struct cpl_engine *engine, int64_t id, size_t limit)
+char *engine_rank_order(const struct ledger *ledger, int64_t id, size_t limit)
 {
-	int64_t entered = engine_enter(engine);
-	const struct running *running =
-	        engine_running_find(&engine->ledger, id);
+	const struct running *running = engine_running_find(ledger, id);
 	const struct cpl_record *record = running ? running->record : NULL;
-	char *text = NULL;
 
-	if (record && running->has_layout && record->ranks)
-		text = cpl_rank_order_text(record->host, record->n_hosts,
-		                           record->rank_host, record->ranks,
-		                           limit);
-	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
-	return text;
+	return record && running->has_layout && record->ranks
+	               ? cpl_rank_order_text(record->host, record->n_hosts,
+	                                     record->rank_host, record->ranks,
+	                                     limit)
+	               : NULL;
 }

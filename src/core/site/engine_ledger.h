@@ -148,6 +148,11 @@ struct cpl_scene *engine_scene(struct ledger *ledger, struct cpl_record *record,
 struct cpl_scene_job engine_scene_job(const struct cpl_profile *profile,
                                       int ranks_per_node);
 
+/* engine_handover.c */
+
+/* As struct cpl_engine_notice's order, of a running job. O(ranks). */
+char *engine_rank_order(const struct ledger *ledger, int64_t id, size_t limit);
+
 /* engine_rest.c: what is measured and not predicted stands in the scene as the
  * load of a job. It is found when a sample is taken, with the jobs that ran at
  * its time, and stays so until the next one: starts and ends of jobs change what

@@ -587,6 +587,9 @@ void cpl_engine_start(struct cpl_engine *engine,
 			      notice);
 	}
 	engine_decided_free(decided);
+	if (job->order_max)
+		notice->order = engine_rank_order(&engine->ledger, job->id,
+		                                  job->order_max);
 	engine_leave(engine, CPL_TIME_HELD_START, entered, 0);
 }
 

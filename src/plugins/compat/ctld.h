@@ -54,10 +54,6 @@ bool cplslurm_start(struct job_record *job, struct cplslurm_start *out);
 /* Tell the job's user and the log of notice. */
 void cplslurm_tell(struct job_record *job, const struct cpl_engine_notice *notice);
 
-/* Return how many bytes the order of a job's ranks may take. In batch jobs, where
- * spank_commplace.so takes them away again before they reach a program, it may be in
- * several variables (mapping/rank_order.h). */
-size_t cplslurm_order_max(const struct job_record *job);
 /* Put the order of a job's ranks into its script's environment for
  * spank_commplace.so there; with NULL there is none, nor that of an earlier run.
  * That of a component of a heterogeneous job goes to the script of the first. */

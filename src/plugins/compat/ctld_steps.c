@@ -175,6 +175,30 @@ static void ask_for_marks(job_record_t *job_ptr)
 	                 CPLSLURM_MARKS, CPLSLURM_MARKS_MADE);
 }
 
+/* Return the job whose script has the order, NULL where there is none. */
+static job_record_t *script_of(const job_record_t *job_ptr)
+{
+	job_record_t *first = (job_record_t *)job_ptr;
+
+	if (!job_ptr->het_job_id)
+		return first;
+	if (job_ptr->het_job_id != job_ptr->job_id)
+		first = find_job_record(job_ptr->het_job_id);
+	return first && first->batch_flag ? first : NULL;
+}
+
+/* In batch jobs, where spank_commplace.so takes them away again before they reach a
+ * program, it may be in several variables (mapping/rank_order.h). */
+static size_t order_max(const job_record_t *job_ptr)
+{
+	const job_record_t *first = script_of(job_ptr);
+
+	return first && first->batch_flag
+	               ? (size_t)CPL_RANK_ORDER_PARTS *
+	                         (CPL_RANK_ORDER_PART - 1)
+	               : CPL_RANK_ORDER_PART;
+}
+
 bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 {
 	const job_resources_t *resources;
@@ -202,6 +226,7 @@ bool cplslurm_start(job_record_t *job_ptr, struct cplslurm_start *out)
 	        .layout = cplslurm_layout_of,
 	        .arg = job_ptr,
 	        .own_order = cplslurm_keeps_order(job_ptr),
+	        .order_max = order_max(job_ptr),
 	};
 	return true;
 }
@@ -215,30 +240,6 @@ void cplslurm_tell(job_record_t *job_ptr,
 	ask_for_marks(job_ptr);
 	if (notice->comment)
 		cplslurm_comment(&job_ptr->admin_comment, notice->text);
-}
-
-/* Return the job whose script has the order, NULL where there is none. */
-static job_record_t *script_of(const job_record_t *job_ptr)
-{
-	job_record_t *first = (job_record_t *)job_ptr;
-
-	if (!job_ptr->het_job_id)
-		return first;
-	if (job_ptr->het_job_id != job_ptr->job_id)
-		first = find_job_record(job_ptr->het_job_id);
-	return first && first->batch_flag ? first : NULL;
-}
-
-size_t cplslurm_order_max(const job_record_t *job_ptr)
-{
-	const job_record_t *first = cplslurm_layout_is_ours(job_ptr)
-	                                    ? script_of(job_ptr)
-	                                    : NULL;
-
-	return first && first->batch_flag
-	               ? (size_t)CPL_RANK_ORDER_PARTS *
-	                         (CPL_RANK_ORDER_PART - 1)
-	               : CPL_RANK_ORDER_PART;
 }
 
 static void unset(job_details_t *details, const char *name)

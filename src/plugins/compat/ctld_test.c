@@ -118,7 +118,7 @@ static int ask_beside(const struct cplslurm_test *test)
 }
 
 /* Ask cons_tres for exactly these nodes. */
-static bool ask_for_nodes(void *arg, const int *host, int n)
+static bool ask_for_nodes(void *arg, const int *host, int n, const char *last)
 {
 	struct cplslurm_test *test = arg, ours = *test;
 

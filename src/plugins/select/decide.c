@@ -28,17 +28,14 @@ void cplselect_job_begin(struct job_record *job)
 {
 	struct cpl_engine_notice notice;
 	struct cplslurm_start start;
-	char *order = NULL;
 
 	if (!cplselect_engine)
 		return;
 	if (cplslurm_start(job, &start) && !cplselect_hosts()) {
 		cpl_engine_start(cplselect_engine, &start.got, &notice);
 		cplslurm_tell(job, &notice);
-		order = cpl_engine_rank_order(cplselect_engine, start.got.id,
-		                              cplslurm_order_max(job));
-		cplslurm_give_order(job, order);
-		free(order);
+		cplslurm_give_order(job, notice.order);
+		free(notice.order);
 	}
 	free(start.host);
 }
