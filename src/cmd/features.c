@@ -112,6 +112,8 @@ static int find_level(struct features *f, struct cpl_error *err)
 	                NULL),
 	        .routing = f->by_flow,
 	        .choice = &cpl_sim_static,
+	        .class_latency = f->net->has_latency ? f->net->class_latency : NULL,
+	        .router_latency = f->net->router_latency,
 	        CPL_SIM_DEFAULTS,
 	        .seed = (uint64_t)f->seed};
 	return f->simulate.level

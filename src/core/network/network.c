@@ -14,7 +14,7 @@ static const char *const common_keys[] = {
         "format",  "version",          "name",  "type",
         "routing", "nodes_per_router", "nodes", "bandwidth",
         "ports",   "adaptive",         "accelerators",
-        "router_names"};
+        "latency", "router_names"};
 
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
 #define MAX_KEYS 32
@@ -271,6 +271,7 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	    cpl_ports_find_stations(net, err) || allocate_links(net, err))
 		return -1;
 	if (type->links(net, err) || cpl_network_check_bandwidths(net, err) ||
+	    cpl_network_read_latencies(net, root, err) ||
 	    (type->flags & CPL_NETWORK_NEXT_LINKS &&
 	     cpl_network_find_next_links(net, err)))
 		return -1;
