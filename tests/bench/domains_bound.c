@@ -429,9 +429,9 @@ static double least_between(struct bound *b, const struct cpl_rank_axis *a, int 
 static void fill_layers(struct bound *b, struct layers *l)
 {
 	int cell = l->inner > 1, wide = l->n + 1;
-	struct bound middle = *b;
 	const struct cpl_rank_axis *last = &b->axis[b->n_axes - 1];
 	double *one = cpl_arena_take(&b->arena, wide, sizeof(*one));
+	struct bound middle = *b; /* its arena is this one's further on */
 	int slices = cell ? b->axis[0].length : 1;
 
 	middle.n_axes = b->n_axes - 1 - cell;
