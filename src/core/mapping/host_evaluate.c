@@ -64,18 +64,14 @@ static double larger(double a, double b)
 void cpl_figures_count_rail(struct cpl_figures *figures, const struct cpl_network *net,
                             enum cpl_objective objective, double rail)
 {
-	int64_t n = net->cable_bandwidth ? cpl_network_port_cables(net) : net->n_ports;
 	int alike = net->port_use == CPL_PORTS_AFFINITY ? net->accelerators.ports : 1;
-	double fastest = 0;
 
 	figures->rail = rail;
 	if (objective != CPL_OBJECTIVE_BUSIEST || !(rail > 0))
 		return;
-	for (int64_t i = 0; i < n; i++)
-		fastest = larger(fastest, cpl_network_port_bandwidth(net, i));
 	figures->metrics.max_injection =
 	        larger(figures->metrics.max_injection,
-	               rail / (alike > 1 ? alike : 1) / fastest);
+	               rail / (alike > 1 ? alike : 1) / net->fastest_port);
 }
 
 /* Adds the bytes of host i to its node, and to the sums. */

@@ -20,8 +20,7 @@ struct cpl_figures {
 
 /* The busiest rail is known. By busiest it is a link of a node, taken for one of the
  * fastest: metrics are of what hosts send in all, by equal parts of ports. An
- * accelerator's ports have equal parts of its bytes. O(ports), or
- * O(nodes * ports) where each has a bandwidth of its own. */
+ * accelerator's ports have equal parts of its bytes. O(1). */
 void cpl_figures_count_rail(struct cpl_figures *figures, const struct cpl_network *net,
                             enum cpl_objective objective, double rail);
 

@@ -177,6 +177,7 @@ struct cpl_network {
 	double port_share[CPL_NETWORK_MAX_PORTS];
 	/* By node and port, where nodes differ in it; else NULL. */
 	double *cable_bandwidth;
+	double fastest_port;  /* bytes/s, the most of them */
 	int *port_router;     /* [n_nodes * n_ports] by node */
 	int *router_first;    /* [n_routers + 1] into router_node */
 	int *router_node;     /* nodes of the routers by their first port, by
