@@ -114,10 +114,10 @@ static int find_level(struct features *f, struct cpl_error *err)
 	                NULL),
 	        .routing = f->by_flow,
 	        .choice = &cpl_sim_static,
-	        .class_latency = f->net->has_latency ? f->net->class_latency : NULL,
 	        .router_latency = f->net->router_latency,
 	        CPL_SIM_DEFAULTS,
 	        .seed = (uint64_t)f->seed};
+	cpl_sim_set_latencies(&f->simulate, f->net->class_latency);
 	return f->simulate.level
 	               ? 0
 	               : cpl_fail(err, "--level: '%.60s' is neither flow nor "

@@ -416,7 +416,7 @@ static int class_latencies(struct simulate *s, struct cpl_error *err)
 {
 	const struct class_values *v = &s->latency;
 	struct cpl_sim_options *o = &s->options;
-	bool stated = !isnan(o->link_latency), differ = false;
+	bool stated = !isnan(o->link_latency);
 
 	if (check_class_values(s, v, "--class-latency", err))
 		return -1;
@@ -426,10 +426,7 @@ static int class_latencies(struct simulate *s, struct cpl_error *err)
 	for (int i = 0; i < v->n; i++)
 		s->class_latency[class_number(s->net, v->of[i].class)] =
 		        v->of[i].value;
-	for (int k = 0; k < s->net->n_classes; k++)
-		differ |= s->class_latency[k] != s->class_latency[k + 1];
-	o->link_latency = s->class_latency[0];
-	o->class_latency = differ ? s->class_latency : NULL;
+	cpl_sim_set_latencies(o, s->class_latency);
 	if (isnan(o->router_latency))
 		o->router_latency = s->net->router_latency;
 	return 0;
