@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/random.h"
 #include "graph/arena.h"
 #include "graph/contract.h"
@@ -183,14 +184,7 @@ static double bytes_of_pair(const struct domain_search *s, int a, int b)
 
 	if (s->pair)
 		return s->pair[(int64_t)a * s->n_full + b];
-	while (low < high) {
-		int64_t middle = low + (high - low) / 2;
-
-		if (g->to[middle] < b)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	CPL_BISECT(low, high, middle, g->to[middle] < b)
 	return low < end && g->to[low] == b ? g->bytes[low] : 0;
 }
 
