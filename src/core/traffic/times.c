@@ -143,7 +143,7 @@ void cpl_times_close(struct cpl_times *times)
 		free(p->link);
 		free(p->flow);
 		free(p->way);
-		free(p->shared);
+		free(p->met);
 	}
 	free(times->phase);
 	free(times->rank_host);
@@ -151,6 +151,7 @@ void cpl_times_close(struct cpl_times *times)
 	free(times->twin);
 	free(times->rate);
 	free(times->shared);
+	free(times->place);
 	free(times->share);
 	free(times->flow_of);
 	free(times->progress);

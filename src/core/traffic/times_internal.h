@@ -24,9 +24,23 @@ struct times_link {
 	int rate; /* index into rates */
 	double bytes, bandwidth;
 	double messages; /* of all flows, by the parts that they have here */
-	double packet;      /* seconds of one */
-	double utilisation; /* by others, as last judged, */
-	double slowed;      /* and cpl_slowed by it */
+	double packet; /* seconds of one */
+};
+
+/* A link that others are on, too, by cpl_times_share: what the job sends there, as it is
+ * and over the job's stretch. */
+struct times_shared {
+	double rate, own;
+	int link, meeting;
+};
+
+/* The same of a phase, with all that judging it takes, one after the other in memory. */
+struct times_met {
+	double bytes, bandwidth, inverse; /* 1 / bandwidth */
+	double messages, packet;
+	int shared; /* index into the job's */
+	int at;     /* the phase's link */
+	int stage;  /* of times_stages */
 };
 
 /* A flow of a phase that is solved exactly. */
@@ -65,8 +79,8 @@ struct times_phase {
 	struct times_link *link;
 	int64_t n_links, max_links;
 	struct times_stages quiet; /* without others */
-	int *shared; /* [n_shared] links that others use, by cpl_times_share */
-	int64_t n_shared, max_shared;
+	struct times_met *met; /* [n_met] by cpl_times_share */
+	int64_t n_met, max_met;
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
 	bool exact;              /* has flows */
@@ -116,9 +130,10 @@ struct cpl_times {
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;
-	bool shares; /* others are on these alone: */
-	int *shared; /* [n_shared] rates */
+	struct times_shared *shared; /* [n_shared] by cpl_times_share */
 	int64_t n_shared, max_shared;
+	int *place; /* [n_rates] in that of each, or -1 */
+	int64_t max_place;
 	/* For flows that are solved exactly. */
 	struct times_share *share; /* [max_share + 1] */
 	int64_t max_share;

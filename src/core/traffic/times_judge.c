@@ -179,16 +179,22 @@ static double busy(const struct times_link *l, double slowed)
 
 static const struct times_stages no_links = {.link = -1};
 
-static void pass_link(struct times_stages *s, const struct cpl_times *times,
-                      int link, double seconds)
+/* Which of the stages a link is of. */
+static int stage_of(const struct cpl_times *times, int link)
 {
 	const struct cpl_network *net = times->net;
 	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
-	int stage = port >= 2 * n ? 2 : port >= n ? 1 : port >= 0 ? 0 : 3;
-	double *most = &s->most[stage];
 
-	if (port < 0 && times->staged)
-		most += net->link_class_of[link];
+	if (port >= 0)
+		return port >= 2 * n ? 2 : port >= n;
+	return 3 + (times->staged ? net->link_class_of[link] : 0);
+}
+
+static void pass_link(struct times_stages *s, const struct cpl_times *times,
+                      int link, double seconds)
+{
+	double *most = &s->most[stage_of(times, link)];
+
 	*most = seconds > *most ? seconds : *most;
 	if (s->link < 0 || seconds > s->busiest ||
 	    (seconds == s->busiest && link < s->link)) {
@@ -197,11 +203,16 @@ static void pass_link(struct times_stages *s, const struct cpl_times *times,
 	}
 }
 
+static int count_stages(const struct cpl_times *times)
+{
+	return times->staged ? 3 + times->net->n_classes : 4;
+}
+
 /* How long many flows take that pass these one after the other. */
 static double pass_all(const struct cpl_times *times,
                        const struct times_stages *s)
 {
-	int n = times->staged ? 3 + times->net->n_classes : 4;
+	int n = count_stages(times);
 	double sum = 0;
 
 	if (!times->timed || !(s->busiest > 0))
@@ -236,29 +247,24 @@ static bool may_choose(const struct cpl_times *times, int64_t link)
 	       (!r->chooses || r->chooses(times->net, link));
 }
 
-/* Compute what others have of a link; stretch > 0: own rates are in the background,
- * each divided by that. Have they anything? */
-static bool utilise(const struct cpl_times *times, struct times_link *l,
-                    const struct cpl_load *background, double stretch)
+/* What others are to a link. */
+struct link_others {
+	double utilisation, slowed; /* by cpl_slowed */
+};
+
+/* Of those that send so much there, with such squares. */
+static inline struct link_others utilise(double rate, double squares,
+                                         double bandwidth, double inverse,
+                                         bool chooses)
 {
-	double rate = background ? *cpl_times_at(background, l->link) : 0;
-	bool squared = background && background->squares;
-	double squares = squared ? background->squares[l->link] : 0;
-	double part = 1;
+	double u = rate > 0 ? rate / bandwidth : 0, part = inverse;
 
-	if (stretch > 0) {
-		double own = times->rate[l->rate].rate / stretch;
-
-		rate -= own;
-		squares -= squared ? own * own : 0;
+	if (chooses) {
+		part = fmin(u, 1);
+		u *= part;
+		part /= bandwidth;
 	}
-	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
-	if (may_choose(times, l->link))
-		part = fmin(l->utilisation, 1);
-	l->utilisation *= part;
-	part /= l->bandwidth;
-	l->slowed = cpl_slowed(l->utilisation, squares * part * part);
-	return rate > 0;
+	return (struct link_others){u, cpl_slowed(u, squares * part * part)};
 }
 
 /* Seconds that a packet waits where one takes `packet` seconds. */
@@ -276,27 +282,32 @@ struct phase_times {
 };
 
 static struct phase_times judge_phase(struct cpl_times *times,
-                                      struct times_phase *phase,
+                                      const struct times_phase *phase,
                                       const struct cpl_load *background,
-                                      double stretch)
+                                      bool own_in)
 {
-	bool some = times->shares && stretch > 0, others = false;
-	struct phase_times t = {.stages = some ? phase->quiet : no_links};
-	int64_t n = some ? phase->n_shared : phase->n_links;
+	const double *sum = background ? background->squares : NULL;
+	struct phase_times t = {.stages = no_links};
+	bool others = false;
 
-	for (int64_t i = 0; phase->exact && some && i < phase->n_links; i++)
-		times->share[i].capacity = phase->link[i].bandwidth;
 	/* There is no separate branch for links that others leave alone: on a
 	 * busy machine a processor cannot foresee which these are. */
-	for (int64_t k = 0; k < n; k++) {
-		int64_t i = some ? phase->shared[k] : k;
-		struct times_link *l = &phase->link[i];
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		const struct times_link *l = &phase->link[i];
+		double rate = background ? *cpl_times_at(background, l->link) : 0;
+		double squares = sum ? sum[l->link] : 0;
+		double own = own_in ? times->rate[l->rate].rate : 0;
+		struct link_others by;
 
-		others |= utilise(times, l, background, stretch);
-		pass_link(&t.stages, times, l->link, busy(l, l->slowed));
-		t.waiting += l->messages * wait(l->utilisation, l->packet);
+		rate -= own;
+		squares -= sum ? own * own : 0;
+		by = utilise(rate, squares, l->bandwidth, 1 / l->bandwidth,
+		             may_choose(times, l->link));
+		others |= rate > 0;
+		pass_link(&t.stages, times, l->link, busy(l, by.slowed));
+		t.waiting += l->messages * wait(by.utilisation, l->packet);
 		if (phase->exact)
-			times->share[i].capacity = l->bandwidth / l->slowed;
+			times->share[i].capacity = l->bandwidth / by.slowed;
 	}
 	if (phase->n_flows)
 		t.waiting /= (double)phase->n_flows;
@@ -308,8 +319,8 @@ static struct phase_times judge_phase(struct cpl_times *times,
 	return t;
 }
 
-static void judge(struct cpl_times *times, const struct cpl_load *background,
-                  double stretch, struct cpl_times_result *out)
+void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
+                     bool own_in, struct cpl_times_result *out)
 {
 	double longest = 0, sum = 0, most = 0; /* of a stated phase, its rounds */
 	int64_t link = -1;
@@ -319,7 +330,7 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 	for (int k = 0; k < times->n_phases; k++) {
 		struct times_phase *phase = &times->phase[k];
 		struct phase_times t =
-		        judge_phase(times, phase, background, stretch);
+		        judge_phase(times, phase, background, own_in);
 		double seconds = phase->weight *
 		                 (t.seconds + t.waiting + phase->latency);
 
@@ -344,52 +355,142 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 	}
 }
 
-void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
-                     bool own_in, struct cpl_times_result *out)
+/* The links of a phase that are met on. */
+static void list_met(const struct cpl_times *times, struct times_phase *phase)
 {
-	judge(times, background, own_in, out);
+	phase->n_met = 0;
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		const struct times_link *l = &phase->link[i];
+
+		if (times->place[l->rate] < 0)
+			continue;
+		phase->met[phase->n_met++] =
+		        (struct times_met){.bytes = l->bytes,
+		                           .bandwidth = l->bandwidth,
+		                           .inverse = 1 / l->bandwidth,
+		                           .messages = l->messages,
+		                           .packet = l->packet,
+		                           .shared = times->place[l->rate],
+		                           .at = (int)i,
+		                           .stage = stage_of(times, l->link)};
+	}
 }
 
-void cpl_times_judge_stretched(struct cpl_times *times,
-                               const struct cpl_load *background,
-                               double stretch, struct cpl_times_result *out)
-{
-	judge(times, background, stretch, out);
-}
-
-int cpl_times_share(struct cpl_times *times, const int *users,
+int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
                     struct cpl_error *err)
 {
 	if (times_room(&times->shared, &times->max_shared, times->n_rates,
-	               sizeof(*times->shared), err))
+	               sizeof(*times->shared), err) ||
+	    times_room(&times->place, &times->max_place, times->n_rates,
+	               sizeof(*times->place), err))
 		return -1;
 	times->n_shared = 0;
-	for (int64_t i = 0; i < times->n_rates; i++)
-		if (users[times->rate[i].link] > 1)
-			times->shared[times->n_shared++] = (int)i;
+	for (int64_t i = 0; i < times->n_rates; i++) {
+		const struct cpl_times_rate *r = &times->rate[i];
+		int at = meeting[r->link];
+
+		times->place[i] = at < 0 ? -1 : (int)times->n_shared;
+		if (at >= 0)
+			times->shared[times->n_shared++] =
+			        (struct times_shared){.rate = r->rate,
+			                              .link = (int)r->link,
+			                              .meeting = at};
+	}
+	cpl_times_stretch(times, stretch);
 	for (int k = 0; k < times->n_phases; k++) {
 		struct times_phase *phase = &times->phase[k];
 
-		if (times_room(&phase->shared, &phase->max_shared,
-		               phase->n_links, sizeof(*phase->shared), err))
+		if (times_room(&phase->met, &phase->max_met, phase->n_links,
+		               sizeof(*phase->met), err))
 			return -1;
-		phase->n_shared = 0;
-		if (times->n_phases == 1) { /* its links are the rates' */
-			phase->n_shared = times->n_shared;
-			memcpy(phase->shared, times->shared,
-			       (size_t)times->n_shared * sizeof(int));
-			continue;
-		}
-		for (int64_t i = 0; i < phase->n_links; i++)
-			if (users[phase->link[i].link] > 1)
-				phase->shared[phase->n_shared++] = (int)i;
+		list_met(times, phase);
 	}
-	times->shares = true;
 	return 0;
 }
 
-const int *cpl_times_shared(const struct cpl_times *times, int64_t *n)
+int64_t cpl_times_shared(const struct cpl_times *times)
 {
-	*n = times->n_shared;
-	return times->shared;
+	return times->n_shared;
+}
+
+void cpl_times_stretch(struct cpl_times *times, double stretch)
+{
+	for (int64_t i = 0; i < times->n_shared; i++)
+		times->shared[i].own = times->shared[i].rate / stretch;
+}
+
+void cpl_times_sum_anew(const struct cpl_times *times, struct cpl_meeting *all,
+                        uint32_t round)
+{
+	for (int64_t i = 0; i < times->n_shared; i++) {
+		struct cpl_meeting *at = &all[times->shared[i].meeting];
+
+		at->rate = at->squares = 0;
+		at->round = round;
+	}
+}
+
+bool cpl_times_send(const struct cpl_times *times, struct cpl_meeting *all,
+                    uint32_t round)
+{
+	bool any = false;
+
+	for (int64_t i = 0; i < times->n_shared; i++) {
+		const struct times_shared *s = &times->shared[i];
+		struct cpl_meeting *at = &all[s->meeting];
+
+		if (at->round != round)
+			continue;
+		any = true;
+		at->rate += s->own;
+		at->squares += s->own * s->own;
+	}
+	return any;
+}
+
+/* Seconds of one execution among the others. */
+static double judge_among(struct cpl_times *times, const struct times_phase *phase,
+                          const struct cpl_meeting *all)
+{
+	struct times_stages stages = phase->quiet;
+	double waiting = 0, seconds = phase->alone;
+	bool others = false;
+
+	for (int64_t i = 0; phase->exact && i < phase->n_links; i++)
+		times->share[i].capacity = phase->link[i].bandwidth;
+	for (int64_t k = 0; k < phase->n_met; k++) {
+		const struct times_met *m = &phase->met[k];
+		const struct times_shared *s = &times->shared[m->shared];
+		double rate = all[s->meeting].rate - s->own;
+		double squares = all[s->meeting].squares - s->own * s->own;
+		struct link_others by =
+		        utilise(rate, squares, m->bandwidth, m->inverse,
+		                may_choose(times, s->link));
+		double *most = &stages.most[m->stage];
+		double busy = m->bytes * by.slowed / m->bandwidth;
+
+		others |= rate > 0;
+		*most = busy > *most ? busy : *most;
+		waiting += m->messages * wait(by.utilisation, m->packet);
+		if (phase->exact)
+			times->share[m->at].capacity = m->bandwidth / by.slowed;
+	}
+	for (int i = 0; i < count_stages(times); i++)
+		stages.busiest = fmax(stages.busiest, stages.most[i]);
+	if (phase->n_flows)
+		waiting /= (double)phase->n_flows;
+	if (others)
+		seconds = phase->exact ? fill(times, phase)
+		                       : pass_all(times, &stages);
+	return seconds + waiting + phase->latency;
+}
+
+double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *all)
+{
+	double seconds = 0;
+
+	for (int k = 0; k < times->n_phases; k++)
+		seconds += times->phase[k].weight *
+		           judge_among(times, &times->phase[k], all);
+	return seconds;
 }

@@ -449,7 +449,6 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	times->timed = space->timed;
 	times->choosing = space->workload && space->routing->send ? space->routing
 	                                                          : NULL;
-	times->shares = false;
 	times->staged = space->net->type->staged;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
