@@ -174,7 +174,7 @@ static void test_running_jobs_fit_together(void **state)
 					       c.jobs.job[i].stretch;
 			if (c.jobs.link[l].users > 1)
 				assert_number(
-				        c.jobs.sent[c.jobs.meeting[l]].rate, sum,
+				        c.jobs.sent.sum[c.jobs.meeting[l]].rate, sum,
 				        1);
 			most = fmax(most, sum);
 		}

@@ -367,23 +367,24 @@ static void test_stretched(void **state)
 	assert_int_equal(cpl_times_share(s.times, meeting, 1, NULL), 0);
 	assert_int_equal(cpl_times_shared(s.times), 1);
 	for (size_t i = 0; i < sizeof(stretch) / sizeof(*stretch); i++) {
-		struct cpl_meeting all = {.rate = GB};
+		struct cpl_meeting sum = {.rate = GB};
+		bool anew = false;
+		const struct cpl_meetings all = {&sum, &anew};
 		double waits = 2 * 0.5 * CPL_TIMES_TRAIN * CPL_TIMES_PACKET / GB;
 		double alone;
 
 		cpl_times_stretch(s.times, stretch[i]);
-		/* Of another round nothing is summed up. */
-		assert_false(cpl_times_send(s.times, &all, 1));
-		assert_number(all.rate, GB, 0);
-		cpl_times_sum_anew(s.times, &all, 1);
-		assert_true(cpl_times_send(s.times, &all, 1));
+		assert_false(cpl_times_send(s.times, &all));
+		assert_number(sum.rate, GB, 0);
+		cpl_times_sum_anew(s.times, &all);
+		assert_true(cpl_times_send(s.times, &all));
 		/* 6 GB in 12 s. */
-		assert_number(all.rate, 0.5 * GB / stretch[i], 1);
-		assert_number(sqrt(all.squares), all.rate, 1);
-		alone = cpl_times_among(s.times, &all);
+		assert_number(sum.rate, 0.5 * GB / stretch[i], 1);
+		assert_number(sqrt(sum.squares), sum.rate, 1);
+		alone = cpl_times_among(s.times, &sum);
 		assert_number(alone, 6, 1e-4);
-		all.rate += 0.5 * GB;
-		assert_number(cpl_times_among(s.times, &all) - alone,
+		sum.rate += 0.5 * GB;
+		assert_number(cpl_times_among(s.times, &sum) - alone,
 		              11.25 + waits - 6, 1e-6);
 	}
 	free(meeting);

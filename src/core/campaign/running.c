@@ -24,10 +24,13 @@ int running_open(struct running_jobs *jobs, const struct cpl_network *net,
 	jobs->met = calloc((size_t)max_jobs + 1, sizeof(*jobs->met));
 	jobs->link = calloc(links + 1, sizeof(*jobs->link));
 	jobs->meeting = malloc((links + 1) * sizeof(*jobs->meeting));
-	jobs->sent = malloc((links + 1) * sizeof(*jobs->sent));
+	jobs->sent.sum = malloc((links + 1) * sizeof(*jobs->sent.sum));
+	jobs->sent.anew = calloc(links + 1, sizeof(*jobs->sent.anew));
+	jobs->at = malloc((links + 1) * sizeof(*jobs->at));
 	jobs->free = malloc((links + 1) * sizeof(*jobs->free));
 	if (!jobs->job || !jobs->moved || !jobs->met || !jobs->link ||
-	    !jobs->meeting || !jobs->sent || !jobs->free)
+	    !jobs->meeting || !jobs->sent.sum || !jobs->sent.anew || !jobs->at ||
+	    !jobs->free)
 		return cpl_fail_memory(err);
 	for (size_t i = 0; i < links; i++)
 		jobs->meeting[i] = -1;
@@ -40,7 +43,7 @@ void running_close(struct running_jobs *jobs)
 	for (int i = 0; i < jobs->n; i++)
 		running_free(&jobs->job[i]);
 	cpl_free_all(jobs->job, jobs->moved, jobs->met, jobs->link, jobs->meeting,
-	             jobs->sent, jobs->free);
+	             jobs->sent.sum, jobs->sent.anew, jobs->at, jobs->free);
 	cpl_scene_close(&jobs->scene);
 }
 
@@ -96,13 +99,14 @@ static void meet(struct running_jobs *jobs, int64_t link)
 {
 	int at = jobs->n_free ? jobs->free[--jobs->n_free] : jobs->n_meetings++;
 
-	jobs->sent[at] = (struct cpl_meeting){.link = (int)link};
+	jobs->sent.sum[at] = (struct cpl_meeting){0};
+	jobs->at[at] = (int)link;
 	jobs->meeting[link] = at;
 }
 
 static void part(struct running_jobs *jobs, int64_t link)
 {
-	jobs->sent[jobs->meeting[link]] = (struct cpl_meeting){.link = -1};
+	jobs->at[jobs->meeting[link]] = -1;
 	jobs->free[jobs->n_free++] = jobs->meeting[link];
 	jobs->meeting[link] = -1;
 }
@@ -146,16 +150,17 @@ static void list_met(struct running_jobs *jobs)
 	}
 }
 
-/* This sums up in the order of jobs what was to be summed up anew in this round, so that
- * no rounding adds up, and once for all the jobs that changed. */
+/* This sums up in the order of jobs what is to be summed up anew, so that no rounding
+ * adds up, and once for all the jobs that changed. */
 static void send(struct running_jobs *jobs)
 {
 	for (int i = 0; i < jobs->n; i++) {
 		struct running_job *job = &jobs->job[i];
 
-		if (job->times && cpl_times_send(job->times, jobs->sent, jobs->round))
+		if (job->times && cpl_times_send(job->times, &jobs->sent))
 			job->stale = true;
 	}
+	memset(jobs->sent.anew, 0, (size_t)jobs->n_meetings);
 }
 
 int running_start(struct running_jobs *jobs, struct running_job *job,
@@ -174,7 +179,7 @@ int running_start(struct running_jobs *jobs, struct running_job *job,
 	come(jobs, job, 1);
 	jobs->met[job->job] = true;
 	list_met(jobs);
-	cpl_times_sum_anew(job->times, jobs->sent, ++jobs->round);
+	cpl_times_sum_anew(job->times, &jobs->sent);
 	if (cpl_times_shared(job->times))
 		send(jobs);
 	return 0;
@@ -192,7 +197,7 @@ void running_end(struct running_jobs *jobs, int i)
 	if (job.load)
 		cpl_scene_remove(&jobs->scene, job.load);
 	free(job.load);
-	cpl_times_sum_anew(job.times, jobs->sent, ++jobs->round);
+	cpl_times_sum_anew(job.times, &jobs->sent);
 	come(jobs, &job, -1);
 	list_met(jobs);
 	if (cpl_times_shared(job.times))
@@ -214,7 +219,7 @@ static void judge(void *arg, int64_t i, int thread)
 
 	(void)thread;
 	job->stale = false;
-	job->seconds = cpl_times_among(job->times, jobs->sent);
+	job->seconds = cpl_times_among(job->times, jobs->sent.sum);
 }
 
 #define LINKS_FOR_THREADS 8000 /* fewer are not worth waking threads up */
@@ -254,7 +259,6 @@ static void send_stretched(struct running_jobs *jobs)
 {
 	int64_t links = 0;
 
-	jobs->round++;
 	for (int i = 0; i < jobs->n; i++) {
 		struct running_job *job = &jobs->job[i];
 
@@ -264,7 +268,7 @@ static void send_stretched(struct running_jobs *jobs)
 		job->stale = true;
 		jobs->busiest = -1;
 		cpl_times_stretch(job->times, job->stretch);
-		cpl_times_sum_anew(job->times, jobs->sent, jobs->round);
+		cpl_times_sum_anew(job->times, &jobs->sent);
 		links += cpl_times_shared(job->times);
 	}
 	if (links)
@@ -305,13 +309,12 @@ static double busiest_shared(const struct running_jobs *jobs)
 	double most[CPL_NETWORK_MAX_CLASSES] = {0}, busiest = 0;
 
 	for (int i = 0; i < jobs->n_meetings; i++) {
-		const struct cpl_meeting *at = &jobs->sent[i];
-		double *here;
+		double rate = jobs->sent.sum[i].rate, *here;
 
-		if (at->link < 0 || at->link >= jobs->net->n_links)
+		if (jobs->at[i] < 0 || jobs->at[i] >= jobs->net->n_links)
 			continue;
-		here = &most[jobs->net->link_class_of[at->link]];
-		*here = at->rate > *here ? at->rate : *here;
+		here = &most[jobs->net->link_class_of[jobs->at[i]]];
+		*here = rate > *here ? rate : *here;
 	}
 	for (int k = 0; k < jobs->net->n_classes; k++)
 		busiest = fmax(busiest,

@@ -38,11 +38,10 @@ struct running_jobs {
 	struct cpl_scene scene;
 	struct running_link *link; /* [links] */
 	int *meeting; /* [links] where several are, of the next; else -1 */
-	/* [n_meetings] what these send, stretched as they are; of those free[n_free]
-	 * are on no link. Both have room for all links. */
-	struct cpl_meeting *sent;
-	int *free, n_meetings, n_free;
-	uint32_t round;     /* of sums */
+	/* [n_meetings] what these send, stretched as they are, and where; of those
+	 * free[n_free] are on no link, -1. All have room for all links. */
+	struct cpl_meetings sent;
+	int *at, *free, n_meetings, n_free;
 	int *moved;         /* [n] between uses of no meaning */
 	unsigned char *met; /* [max_jobs] by number, those whose links became shared, or
 	                     * are so no longer */

@@ -150,9 +150,9 @@ void cpl_times_close(struct cpl_times *times)
 	free(times->end_node);
 	free(times->twin);
 	free(times->rate);
-	free(times->shared);
-	free(times->place);
+	cpl_free_all(times->meeting, times->place, times->shared_rate, times->own);
 	free(times->share);
+	free(times->open);
 	free(times->flow_of);
 	free(times->progress);
 	free(times);

@@ -195,33 +195,36 @@ void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
  * its stretch, and the squares of that. */
 struct cpl_meeting {
 	double rate, squares;
-	uint32_t round; /* of sums, in which these were made */
-	int link;       /* -1: free */
+};
+
+struct cpl_meetings {
+	struct cpl_meeting *sum;
+	bool *anew; /* of each, whether it is to be summed up */
 };
 
 /*
  * This job among others that are told of by their meetings alone, until it is placed
- * again. meeting[link] says where a link's is that others are on, too; of the others,
- * -1, it knows without looking. Its rates count over `stretch`. 0, or -1 with err
+ * again, in a space whose packets do not adapt. meeting[link] says where a link's is that
+ * others are on, too, -1 of the others. Its rates count over `stretch`. 0, or -1 with err
  * (memory), which only the first call after a place can come to. O(links that the job
  * uses). The second tells how many it shares, the third stretches it otherwise: O(these).
  */
 int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
                     struct cpl_error *err);
-int64_t cpl_times_shared(const struct cpl_times *times);
+int cpl_times_shared(const struct cpl_times *times);
 void cpl_times_stretch(struct cpl_times *times, double stretch);
 
-/* What is sent where it meets others is to be summed up anew in this round: call it for
- * those that changed, then the second for all, in the order in which they are added up.
- * It returns whether this one is on any of these links. O(links that the job shares). */
-void cpl_times_sum_anew(const struct cpl_times *times, struct cpl_meeting *all,
-                        uint32_t round);
-bool cpl_times_send(const struct cpl_times *times, struct cpl_meeting *all,
-                    uint32_t round);
+/* What is sent where it meets others is to be summed up anew: call it for those that
+ * changed, then the second for all, in the order in which they are added up. It returns
+ * whether this one is on any of these links. O(links that the job shares). */
+void cpl_times_sum_anew(const struct cpl_times *times,
+                        const struct cpl_meetings *meetings);
+bool cpl_times_send(const struct cpl_times *times,
+                    const struct cpl_meetings *meetings);
 
 /* Its seconds among these, as of cpl_times_judge beside what the others send. No
  * allocation. O(links that the job shares), and as there for phases of few flows. */
-double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *all);
+double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *sum);
 
 /* A job whose seconds are asked for once: phases, order of ranks and hosts as
  * above. */

@@ -27,20 +27,16 @@ struct times_link {
 	double packet; /* seconds of one */
 };
 
-/* A link that others are on, too, by cpl_times_share: what the job sends there, as it is
- * and over the job's stretch. */
-struct times_shared {
-	double rate, own;
-	int link, meeting;
-};
-
-/* The same of a phase, with all that judging it takes, one after the other in memory. */
+/* Links of a phase that others are on, too, so many at a time, with all that judging them
+ * takes in a row. Where there are fewer the rest has no bytes. */
+#define TIMES_TOGETHER 8
 struct times_met {
-	double bytes, bandwidth, inverse; /* 1 / bandwidth */
-	double messages, packet;
-	int shared; /* index into the job's */
-	int at;     /* the phase's link */
-	int stage;  /* of times_stages */
+	double bytes[TIMES_TOGETHER], bandwidth[TIMES_TOGETHER];
+	double inverse[TIMES_TOGETHER]; /* 1 / bandwidth */
+	double messages[TIMES_TOGETHER], packet[TIMES_TOGETHER];
+	int shared[TIMES_TOGETHER]; /* index into the job's */
+	int at[TIMES_TOGETHER];     /* the phase's link */
+	int stage[TIMES_TOGETHER];  /* of times_stages */
 };
 
 /* A flow of a phase that is solved exactly. */
@@ -79,7 +75,7 @@ struct times_phase {
 	struct times_link *link;
 	int64_t n_links, max_links;
 	struct times_stages quiet; /* without others */
-	struct times_met *met; /* [n_met] by cpl_times_share */
+	struct times_met *met; /* of n_met links, by cpl_times_share */
 	int64_t n_met, max_met;
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
@@ -94,9 +90,9 @@ struct times_phase {
 struct times_share {
 	double capacity, left,
 	        demand; /* demand: of the flows that still grow */
+	double level;   /* left / demand */
 	int growing;
 	int first; /* into flow_of, up to the next's */
-	int next;  /* that others still grow on, in a list, or -1 */
 };
 
 /* Of one flow meanwhile. */
@@ -130,13 +126,15 @@ struct cpl_times {
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;
-	struct times_shared *shared; /* [n_shared] by cpl_times_share */
-	int64_t n_shared, max_shared;
-	int *place; /* [n_rates] in that of each, or -1 */
-	int64_t max_place;
+	/* By cpl_times_share: [n_shared] where it meets others, its rates there, and what
+	 * these are over its stretch; [n_rates] the place of each in these, or -1. */
+	int n_shared, *meeting, *place;
+	double *shared_rate, *own;
+	int64_t max_meeting, max_place, max_shared_rate, max_own;
 	/* For flows that are solved exactly. */
 	struct times_share *share; /* [max_share + 1] */
-	int64_t max_share;
+	int *open; /* [max_open] those on which flows grow */
+	int64_t max_share, max_open;
 	struct times_path *flow_of; /* [max_flow_of] by link: flow, part */
 	int64_t max_flow_of;
 	struct times_progress *progress; /* [max_progress] by flow */

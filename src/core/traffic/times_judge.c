@@ -15,7 +15,7 @@ struct link_filling {
 	struct times_path *flow_of;
 	struct times_progress *flow;
 	int n_flows, n_links;
-	int head; /* first link on which flows grow, or -1 */
+	int *open, n_open; /* links on which flows grow, increasing */
 };
 
 /* Lists the flows of each link. */
@@ -40,11 +40,15 @@ static void list_flows(struct link_filling *f)
 			        (struct times_path){k, phase->way[i].part};
 }
 
+static void set_level(struct times_share *s)
+{
+	s->level = s->left / s->demand;
+}
+
 /* Begin with empty links, on which every flow that has bytes left may grow. */
 static void start(struct link_filling *f)
 {
-	int *next = &f->head;
-
+	f->n_open = 0;
 	for (int k = 0; k < f->n_flows; k++)
 		f->flow[k].growing = f->flow[k].left > 0;
 	for (int i = 0; i < f->n_links; i++) {
@@ -64,34 +68,31 @@ static void start(struct link_filling *f)
 		}
 		if (!s->growing)
 			continue;
-		*next = i;
-		next = &s->next;
+		set_level(s);
+		f->open[f->n_open++] = i;
 	}
-	*next = -1;
 }
 
 /* The link that is full first as flows grow, or -1: none grows. */
 static int next_full(struct link_filling *f, double *level)
 {
-	int full = -1;
+	int full = -1, n = 0;
 
-	for (int *at = &f->head; *at >= 0;) {
-		struct times_share *s = &f->share[*at];
-		double here;
+	for (int k = 0; k < f->n_open; k++) {
+		int i = f->open[k];
+		const struct times_share *s = &f->share[i];
 
 		/* Where all was subtracted from a sum, rounding may leave
 		 * something. */
-		if (!s->growing || !(s->demand > 0)) {
-			*at = s->next;
+		if (!s->growing || !(s->demand > 0))
 			continue;
+		f->open[n++] = i;
+		if (full < 0 || s->level < *level) {
+			full = i;
+			*level = s->level;
 		}
-		here = s->left / s->demand;
-		if (full < 0 || here < *level) {
-			full = *at;
-			*level = here;
-		}
-		at = &s->next;
 	}
+	f->n_open = n;
 	return full;
 }
 
@@ -109,6 +110,7 @@ static void freeze(struct link_filling *f, int flow, double level)
 		s->demand -= part * own->pairs;
 		s->left -= part * f->flow[flow].rate;
 		s->left = s->left > 0 ? s->left : 0;
+		set_level(s);
 	}
 }
 
@@ -156,6 +158,7 @@ static double fill(struct cpl_times *times, const struct times_phase *phase)
 	                         .share = times->share,
 	                         .flow_of = times->flow_of,
 	                         .flow = times->progress,
+	                         .open = times->open,
 	                         .n_flows = (int)phase->n_flows,
 	                         .n_links = (int)phase->n_links};
 	double sum = 0, dt;
@@ -355,102 +358,194 @@ void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
 	}
 }
 
-/* The links of a phase that are met on. */
-static void list_met(const struct cpl_times *times, struct times_phase *phase)
-{
-	phase->n_met = 0;
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		const struct times_link *l = &phase->link[i];
+/* So many links are judged with one instruction. */
+#define LANES 2
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t lane_masks __attribute__((vector_size(LANES * sizeof(double))));
 
-		if (times->place[l->rate] < 0)
-			continue;
-		phase->met[phase->n_met++] =
-		        (struct times_met){.bytes = l->bytes,
-		                           .bandwidth = l->bandwidth,
-		                           .inverse = 1 / l->bandwidth,
-		                           .messages = l->messages,
-		                           .packet = l->packet,
-		                           .shared = times->place[l->rate],
-		                           .at = (int)i,
-		                           .stage = stage_of(times, l->link)};
+static inline lanes load_lanes(const double *from)
+{
+	lanes x;
+
+	memcpy(&x, from, sizeof(x));
+	return x;
+}
+
+static inline lanes choose_lanes(lane_masks which, lanes yes, lanes no)
+{
+	return (lanes)((which & (lane_masks)yes) | (~which & (lane_masks)no));
+}
+
+/* cpl_slowed to the bit, without branches. */
+static inline lanes slowed_lanes(lanes u, lanes squares)
+{
+	const lanes none = {0};
+	lanes whole = u * u, two = whole - squares, three = 2 * two - whole;
+	lanes more = choose_lanes(two > none, two, none);
+	lanes most = choose_lanes(u * squares < whole, whole / squares - u, none);
+
+	more += choose_lanes((two > none) & (three > none), two * three / u, none);
+	return 1 + u + choose_lanes((u + more) * squares > whole, most, more);
+}
+
+/* What others are to links that are judged together. */
+struct links_others {
+	double rate[TIMES_TOGETHER], squares[TIMES_TOGETHER]; /* what they send */
+	double slowed[TIMES_TOGETHER];
+	double busy[TIMES_TOGETHER], waits[TIMES_TOGETHER]; /* seconds */
+};
+
+/* utilise, busy and wait of each. */
+static inline void judge_lanes(const struct times_met *m, struct links_others *by)
+{
+	const lanes none = {0}, full = none + CPL_TIMES_SATURATED;
+
+	for (int i = 0; i < TIMES_TOGETHER; i += LANES) {
+		lanes rate = load_lanes(by->rate + i);
+		lanes bandwidth = load_lanes(m->bandwidth + i);
+		lanes inverse = load_lanes(m->inverse + i);
+		lanes u = choose_lanes(rate > none, rate / bandwidth, none);
+		lanes slowed = slowed_lanes(
+		        u, load_lanes(by->squares + i) * inverse * inverse);
+		lanes busy_for = load_lanes(m->bytes + i) * slowed / bandwidth;
+		lanes waits;
+
+		u = choose_lanes(u > full, full, u);
+		waits = load_lanes(m->messages + i) *
+		        (u / (2 * (1 - u)) * CPL_TIMES_TRAIN *
+		         load_lanes(m->packet + i));
+		memcpy(by->slowed + i, &slowed, sizeof(slowed));
+		memcpy(by->busy + i, &busy_for, sizeof(busy_for));
+		memcpy(by->waits + i, &waits, sizeof(waits));
 	}
+}
+
+/* Rates that are shared, and what others send there. */
+static inline void take_others(const struct cpl_times *times,
+                               const struct times_met *m, int n,
+                               const struct cpl_meeting *sum,
+                               struct links_others *by)
+{
+	memset(by->rate, 0, sizeof(by->rate));
+	memset(by->squares, 0, sizeof(by->squares));
+	for (int i = 0; i < n; i++) {
+		const struct cpl_meeting *at = &sum[times->meeting[m->shared[i]]];
+		double own = times->own[m->shared[i]];
+
+		by->rate[i] = at->rate - own;
+		by->squares[i] = at->squares - own * own;
+	}
+}
+
+static void put_met(const struct cpl_times *times, struct times_phase *phase,
+                    int64_t link)
+{
+	const struct times_link *l = &phase->link[link];
+	struct times_met *m = &phase->met[phase->n_met / TIMES_TOGETHER];
+	int64_t i = phase->n_met++ % TIMES_TOGETHER;
+
+	if (!i) {
+		*m = (struct times_met){.bytes = {0}};
+		for (int k = 0; k < TIMES_TOGETHER; k++)
+			m->bandwidth[k] = m->inverse[k] = 1;
+	}
+	m->bytes[i] = l->bytes;
+	m->bandwidth[i] = l->bandwidth;
+	m->inverse[i] = 1 / l->bandwidth;
+	m->messages[i] = l->messages;
+	m->packet[i] = l->packet;
+	m->shared[i] = times->place[l->rate];
+	m->at[i] = (int)link;
+	m->stage[i] = stage_of(times, l->link);
+}
+
+static int list_met(const struct cpl_times *times, struct times_phase *phase,
+                    struct cpl_error *err)
+{
+	if (times_room(&phase->met, &phase->max_met,
+	               phase->n_links / TIMES_TOGETHER + 1, sizeof(*phase->met),
+	               err))
+		return -1;
+	phase->n_met = 0;
+	for (int64_t i = 0; i < phase->n_links; i++)
+		if (times->place[phase->link[i].rate] >= 0)
+			put_met(times, phase, i);
+	return 0;
 }
 
 int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
                     struct cpl_error *err)
 {
-	if (times_room(&times->shared, &times->max_shared, times->n_rates,
-	               sizeof(*times->shared), err) ||
-	    times_room(&times->place, &times->max_place, times->n_rates,
-	               sizeof(*times->place), err))
+	int64_t n = times->n_rates;
+
+	if (times_room(&times->meeting, &times->max_meeting, n, sizeof(int), err) ||
+	    times_room(&times->place, &times->max_place, n, sizeof(int), err) ||
+	    times_room(&times->shared_rate, &times->max_shared_rate, n,
+	               sizeof(double), err) ||
+	    times_room(&times->own, &times->max_own, n, sizeof(double), err))
 		return -1;
 	times->n_shared = 0;
-	for (int64_t i = 0; i < times->n_rates; i++) {
-		const struct cpl_times_rate *r = &times->rate[i];
-		int at = meeting[r->link];
+	for (int64_t i = 0; i < n; i++) {
+		int at = meeting[times->rate[i].link];
 
-		times->place[i] = at < 0 ? -1 : (int)times->n_shared;
-		if (at >= 0)
-			times->shared[times->n_shared++] =
-			        (struct times_shared){.rate = r->rate,
-			                              .link = (int)r->link,
-			                              .meeting = at};
+		times->place[i] = at < 0 ? -1 : times->n_shared;
+		if (at < 0)
+			continue;
+		times->meeting[times->n_shared] = at;
+		times->shared_rate[times->n_shared++] = times->rate[i].rate;
 	}
 	cpl_times_stretch(times, stretch);
-	for (int k = 0; k < times->n_phases; k++) {
-		struct times_phase *phase = &times->phase[k];
-
-		if (times_room(&phase->met, &phase->max_met, phase->n_links,
-		               sizeof(*phase->met), err))
+	for (int k = 0; k < times->n_phases; k++)
+		if (list_met(times, &times->phase[k], err))
 			return -1;
-		list_met(times, phase);
-	}
 	return 0;
 }
 
-int64_t cpl_times_shared(const struct cpl_times *times)
+int cpl_times_shared(const struct cpl_times *times)
 {
 	return times->n_shared;
 }
 
 void cpl_times_stretch(struct cpl_times *times, double stretch)
 {
-	for (int64_t i = 0; i < times->n_shared; i++)
-		times->shared[i].own = times->shared[i].rate / stretch;
+	for (int i = 0; i < times->n_shared; i++)
+		times->own[i] = times->shared_rate[i] / stretch;
 }
 
-void cpl_times_sum_anew(const struct cpl_times *times, struct cpl_meeting *all,
-                        uint32_t round)
+void cpl_times_sum_anew(const struct cpl_times *times,
+                        const struct cpl_meetings *meetings)
 {
-	for (int64_t i = 0; i < times->n_shared; i++) {
-		struct cpl_meeting *at = &all[times->shared[i].meeting];
+	for (int i = 0; i < times->n_shared; i++) {
+		int at = times->meeting[i];
 
-		at->rate = at->squares = 0;
-		at->round = round;
+		if (meetings->anew[at])
+			continue;
+		meetings->anew[at] = true;
+		meetings->sum[at] = (struct cpl_meeting){0};
 	}
 }
 
-bool cpl_times_send(const struct cpl_times *times, struct cpl_meeting *all,
-                    uint32_t round)
+bool cpl_times_send(const struct cpl_times *times,
+                    const struct cpl_meetings *meetings)
 {
 	bool any = false;
 
-	for (int64_t i = 0; i < times->n_shared; i++) {
-		const struct times_shared *s = &times->shared[i];
-		struct cpl_meeting *at = &all[s->meeting];
+	for (int i = 0; i < times->n_shared; i++) {
+		struct cpl_meeting *at = &meetings->sum[times->meeting[i]];
+		double own = times->own[i];
 
-		if (at->round != round)
+		if (!meetings->anew[times->meeting[i]])
 			continue;
 		any = true;
-		at->rate += s->own;
-		at->squares += s->own * s->own;
+		at->rate += own;
+		at->squares += own * own;
 	}
 	return any;
 }
 
 /* Seconds of one execution among the others. */
 static double judge_among(struct cpl_times *times, const struct times_phase *phase,
-                          const struct cpl_meeting *all)
+                          const struct cpl_meeting *sum)
 {
 	struct times_stages stages = phase->quiet;
 	double waiting = 0, seconds = phase->alone;
@@ -458,22 +553,25 @@ static double judge_among(struct cpl_times *times, const struct times_phase *pha
 
 	for (int64_t i = 0; phase->exact && i < phase->n_links; i++)
 		times->share[i].capacity = phase->link[i].bandwidth;
-	for (int64_t k = 0; k < phase->n_met; k++) {
-		const struct times_met *m = &phase->met[k];
-		const struct times_shared *s = &times->shared[m->shared];
-		double rate = all[s->meeting].rate - s->own;
-		double squares = all[s->meeting].squares - s->own * s->own;
-		struct link_others by =
-		        utilise(rate, squares, m->bandwidth, m->inverse,
-		                may_choose(times, s->link));
-		double *most = &stages.most[m->stage];
-		double busy = m->bytes * by.slowed / m->bandwidth;
+	for (int64_t k = 0; k < phase->n_met; k += TIMES_TOGETHER) {
+		const struct times_met *m = &phase->met[k / TIMES_TOGETHER];
+		int n = phase->n_met - k < TIMES_TOGETHER
+		              ? (int)(phase->n_met - k)
+		              : TIMES_TOGETHER;
+		struct links_others by;
 
-		others |= rate > 0;
-		*most = busy > *most ? busy : *most;
-		waiting += m->messages * wait(by.utilisation, m->packet);
-		if (phase->exact)
-			times->share[m->at].capacity = m->bandwidth / by.slowed;
+		take_others(times, m, n, sum, &by);
+		judge_lanes(m, &by);
+		for (int i = 0; i < n; i++) {
+			double *most = &stages.most[m->stage[i]];
+
+			others |= by.rate[i] > 0;
+			*most = by.busy[i] > *most ? by.busy[i] : *most;
+			waiting += by.waits[i];
+			if (phase->exact)
+				times->share[m->at[i]].capacity =
+				        m->bandwidth[i] / by.slowed[i];
+		}
 	}
 	for (int i = 0; i < count_stages(times); i++)
 		stages.busiest = fmax(stages.busiest, stages.most[i]);
@@ -485,12 +583,12 @@ static double judge_among(struct cpl_times *times, const struct times_phase *pha
 	return seconds + waiting + phase->latency;
 }
 
-double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *all)
+double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *sum)
 {
 	double seconds = 0;
 
 	for (int k = 0; k < times->n_phases; k++)
 		seconds += times->phase[k].weight *
-		           judge_among(times, &times->phase[k], all);
+		           judge_among(times, &times->phase[k], sum);
 	return seconds;
 }
