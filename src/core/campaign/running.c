@@ -95,7 +95,7 @@ static int add_load(struct running_jobs *jobs, struct running_job *job,
 }
 
 /* A link is where jobs meet from now on, or it is so no longer. */
-static void meet(struct running_jobs *jobs, int64_t link)
+static void begin_meeting(struct running_jobs *jobs, int64_t link)
 {
 	int at = jobs->n_free ? jobs->free[--jobs->n_free] : jobs->n_meetings++;
 
@@ -104,7 +104,7 @@ static void meet(struct running_jobs *jobs, int64_t link)
 	jobs->meeting[link] = at;
 }
 
-static void part(struct running_jobs *jobs, int64_t link)
+static void end_meeting(struct running_jobs *jobs, int64_t link)
 {
 	jobs->at[jobs->meeting[link]] = -1;
 	jobs->free[jobs->n_free++] = jobs->meeting[link];
@@ -125,10 +125,10 @@ static void come(struct running_jobs *jobs, const struct running_job *job, int b
 		link->users += by;
 		link->number ^= job->job;
 		if (by > 0 && link->users == 2) {
-			meet(jobs, rate[i].link);
+			begin_meeting(jobs, rate[i].link);
 			jobs->met[before] = true;
 		} else if (by < 0 && link->users == 1) {
-			part(jobs, rate[i].link);
+			end_meeting(jobs, rate[i].link);
 			jobs->met[link->number] = true;
 		}
 	}

@@ -359,33 +359,33 @@ void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
 }
 
 /* So many links are judged with one instruction. */
-#define LANES 2
-typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
-typedef int64_t lane_masks __attribute__((vector_size(LANES * sizeof(double))));
+#define IN_VECTOR 2
+typedef double doubles __attribute__((vector_size(IN_VECTOR * sizeof(double))));
+typedef int64_t double_masks __attribute__((vector_size(IN_VECTOR * sizeof(double))));
 
-static inline lanes load_lanes(const double *from)
+static inline doubles load_vector(const double *from)
 {
-	lanes x;
+	doubles x;
 
 	memcpy(&x, from, sizeof(x));
 	return x;
 }
 
-static inline lanes choose_lanes(lane_masks which, lanes yes, lanes no)
+static inline doubles choose_vector(double_masks which, doubles yes, doubles no)
 {
-	return (lanes)((which & (lane_masks)yes) | (~which & (lane_masks)no));
+	return (doubles)((which & (double_masks)yes) | (~which & (double_masks)no));
 }
 
 /* cpl_slowed to the bit, without branches. */
-static inline lanes slowed_lanes(lanes u, lanes squares)
+static inline doubles slowed_vector(doubles u, doubles squares)
 {
-	const lanes none = {0};
-	lanes whole = u * u, two = whole - squares, three = 2 * two - whole;
-	lanes more = choose_lanes(two > none, two, none);
-	lanes most = choose_lanes(u * squares < whole, whole / squares - u, none);
+	const doubles none = {0};
+	doubles whole = u * u, two = whole - squares, three = 2 * two - whole;
+	doubles more = choose_vector(two > none, two, none);
+	doubles most = choose_vector(u * squares < whole, whole / squares - u, none);
 
-	more += choose_lanes((two > none) & (three > none), two * three / u, none);
-	return 1 + u + choose_lanes((u + more) * squares > whole, most, more);
+	more += choose_vector((two > none) & (three > none), two * three / u, none);
+	return 1 + u + choose_vector((u + more) * squares > whole, most, more);
 }
 
 /* What others are to links that are judged together. */
@@ -396,24 +396,24 @@ struct links_others {
 };
 
 /* utilise, busy and wait of each. */
-static inline void judge_lanes(const struct times_met *m, struct links_others *by)
+static inline void judge_vectors(const struct times_met *m, struct links_others *by)
 {
-	const lanes none = {0}, full = none + CPL_TIMES_SATURATED;
+	const doubles none = {0}, full = none + CPL_TIMES_SATURATED;
 
-	for (int i = 0; i < TIMES_TOGETHER; i += LANES) {
-		lanes rate = load_lanes(by->rate + i);
-		lanes bandwidth = load_lanes(m->bandwidth + i);
-		lanes inverse = load_lanes(m->inverse + i);
-		lanes u = choose_lanes(rate > none, rate / bandwidth, none);
-		lanes slowed = slowed_lanes(
-		        u, load_lanes(by->squares + i) * inverse * inverse);
-		lanes busy_for = load_lanes(m->bytes + i) * slowed / bandwidth;
-		lanes waits;
+	for (int i = 0; i < TIMES_TOGETHER; i += IN_VECTOR) {
+		doubles rate = load_vector(by->rate + i);
+		doubles bandwidth = load_vector(m->bandwidth + i);
+		doubles inverse = load_vector(m->inverse + i);
+		doubles u = choose_vector(rate > none, rate / bandwidth, none);
+		doubles slowed = slowed_vector(
+		        u, load_vector(by->squares + i) * inverse * inverse);
+		doubles busy_for = load_vector(m->bytes + i) * slowed / bandwidth;
+		doubles waits;
 
-		u = choose_lanes(u > full, full, u);
-		waits = load_lanes(m->messages + i) *
+		u = choose_vector(u > full, full, u);
+		waits = load_vector(m->messages + i) *
 		        (u / (2 * (1 - u)) * CPL_TIMES_TRAIN *
-		         load_lanes(m->packet + i));
+		         load_vector(m->packet + i));
 		memcpy(by->slowed + i, &slowed, sizeof(slowed));
 		memcpy(by->busy + i, &busy_for, sizeof(busy_for));
 		memcpy(by->waits + i, &waits, sizeof(waits));
@@ -561,7 +561,7 @@ static double judge_among(struct cpl_times *times, const struct times_phase *pha
 		struct links_others by;
 
 		take_others(times, m, n, sum, &by);
-		judge_lanes(m, &by);
+		judge_vectors(m, &by);
 		for (int i = 0; i < n; i++) {
 			double *most = &stages.most[m->stage[i]];
 
