@@ -354,19 +354,8 @@ static void test_background(void **state)
 	cpl_comm_free(comm);
 }
 
-/* The rates of a run that takes so many times as long as stated. */
-static void send(const struct cpl_times *times, double stretch,
-                 struct cpl_load *load)
-{
-	int64_t n;
-	const struct cpl_times_rate *rate = cpl_times_rates(times, &n);
-
-	for (int64_t i = 0; i < n; i++)
-		*cpl_times_at(load, rate[i].link) += rate[i].rate / stretch;
-}
-
-/* Own rates among the background, each over a stretch, are no background; and a
- * run that takes so many times as long sends so much less in a second. */
+/* Own rates among what is sent where others are, each over a stretch, are no others; and
+ * a run that takes so many times as long sends so much less in a second. */
 static void test_stretched(void **state)
 {
 	static const struct message flow = {0, 4, 3};
@@ -374,37 +363,38 @@ static void test_stretched(void **state)
 	struct cpl_comm *comm = comm_of(10, &flow, 1);
 	struct cpl_phase phase = {
 	        .weight = 2, .time = 6, .compute_time = 3, .comm = comm};
-	struct cpl_times_result got;
-	struct cpl_load load;
 	struct setting s;
+	int *meeting;
 
 	(void)state;
 	set_up(&s, CHAIN, NULL, &phase, 1);
-	assert_int_equal(cpl_load_init(&load, s.net, NULL), 0);
+	meeting = malloc((size_t)cpl_times_links(s.net) * sizeof(*meeting));
+	for (int64_t l = 0; l < cpl_times_links(s.net); l++)
+		meeting[l] = l ? -1 : 0;
+	assert_int_equal(cpl_times_share(s.times, meeting, 1, NULL), 0);
+	assert_int_equal(cpl_times_shared(s.times), 1);
 	for (size_t i = 0; i < sizeof(stretch) / sizeof(*stretch); i++) {
-		/* 6 GB in 12 s. */
-		double own = 0.5 * GB / stretch[i];
+		struct cpl_meeting sum = {.rate = GB};
+		bool anew = false;
+		const struct cpl_meetings all = {&sum, &anew};
 		double waits = 2 * 0.5 * CPL_TIMES_TRAIN * CPL_TIMES_PACKET / GB;
+		double alone;
 
-		cpl_load_clear(&load, s.net);
-		send(s.times, stretch[i], &load);
-		assert_number(load.link[0], own, 1);
-		assert_number(load.injection[0], own, 1);
-		assert_number(load.ejection[4], own, 1);
-		assert_number(load.injection[4], 0, 0);
-		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
-		assert_number(got.seconds, 6 + got.latency, 1e-6);
-		load.link[0] += 0.5 * GB;
-		cpl_times_judge_stretched(s.times, &load, stretch[i], &got);
-		assert_number(got.seconds, 11.25 + waits + got.latency,
-		              1e-6);
-		assert_number(got.alone, 6 + got.latency, 1e-9);
-		/* Taken for somebody's where it is not said. */
-		cpl_times_judge(s.times, &load, false, &got);
-		assert_number(got.busiest,
-		              6 * cpl_slowed(0.5 + 0.5 / stretch[i], 0), 1e-6);
+		cpl_times_stretch(s.times, stretch[i]);
+		assert_false(cpl_times_send(s.times, &all));
+		assert_number(sum.rate, GB, 0);
+		cpl_times_sum_anew(s.times, &all);
+		assert_true(cpl_times_send(s.times, &all));
+		/* 6 GB in 12 s. */
+		assert_number(sum.rate, 0.5 * GB / stretch[i], 1);
+		assert_number(sqrt(sum.squares), sum.rate, 1);
+		alone = cpl_times_among(s.times, &sum);
+		assert_number(alone, 6, 1e-4);
+		sum.rate += 0.5 * GB;
+		assert_number(cpl_times_among(s.times, &sum) - alone,
+		              11.25 + waits - 6, 1e-6);
 	}
-	cpl_load_free(&load);
+	free(meeting);
 	tear_down(&s);
 	cpl_comm_free(comm);
 }

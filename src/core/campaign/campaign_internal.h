@@ -126,6 +126,12 @@ int campaign_chooser(const struct cpl_network *net, const char *name,
                      const struct cpl_wish *wish, struct chooser *out,
                      struct cpl_error *err);
 
+/* This says whether any of its choices looks at what the running jobs send. */
+static inline bool campaign_looks(const struct chooser *chooser)
+{
+	return chooser->site || !chooser->own || chooser->wish.mapper;
+}
+
 /* This returns the chooser for that job: itself, or what the site's rules say. */
 struct chooser campaign_rule(const struct cpl_campaign *c,
                              const struct chooser *chooser, int job);

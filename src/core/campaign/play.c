@@ -537,7 +537,8 @@ static int open_run(struct campaign_run *r)
 		return cpl_fail_memory(err);
 	r->team = cpl_team_new(r->c->threads, err);
 	if (!r->team || nodes_open(&r->nodes, r->tree, r->bounds, err) ||
-	    running_open(&r->running, net, r->c->routing, n_jobs, err) ||
+	    running_open(&r->running, net, r->c->routing, n_jobs,
+	                 campaign_looks(&r->chooser), err) ||
 	    cpl_easy_init(&r->easy, r->nodes.n, n_jobs, r->c->backfill, err))
 		return -1;
 	if (r->c->slurm) {

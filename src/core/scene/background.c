@@ -292,32 +292,6 @@ void cpl_background_changed(struct cpl_background *b)
 			sum_up(b, (int)l);
 }
 
-bool cpl_background_stretched(const struct cpl_background *b, int link,
-                              struct cpl_load *rates)
-{
-	double rate = 0, squares = 0;
-
-	for (struct head at = b->head[link]; at.job; at = next_on(at)) {
-		double own = at.job->on[at.at].bytes / at.job->stretch;
-
-		rate += own;
-		squares += own * own;
-	}
-	if (rate == rates->link[link] && squares == rates->squares[link])
-		return false;
-	rates->link[link] = rate;
-	rates->squares[link] = squares;
-	return true;
-}
-
-void cpl_background_stale(struct cpl_background *b, int link, bool met)
-{
-	for (struct head at = b->head[link]; at.job; at = next_on(at)) {
-		at.job->stale = true;
-		at.job->met |= met;
-	}
-}
-
 int cpl_background_jobs(const struct cpl_background *background)
 {
 	return background->n_jobs;

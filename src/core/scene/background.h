@@ -25,10 +25,7 @@ struct cpl_job_link {
 struct cpl_job_load {
 	int64_t id;
 	double period; /* seconds in which it sends them */
-	double stretch; /* how many times as long it takes now, where that counts */
-	bool stale;     /* the others on its links, or it, were changed since, */
-	bool met;       /* or links became shared, or are so no longer */
-	bool many;      /* it stands for jobs that are not known one by one */
+	bool many;     /* it stands for jobs that are not known one by one */
 	int n_links;
 	bool counted;               /* it is in a background: */
 	struct cpl_job_load *after; /* there the next one by id, or NULL */
@@ -80,13 +77,6 @@ void cpl_background_remove(struct cpl_background *background,
 /* The bytes of jobs that count are others now, on the links that they had. O(links of
  * all jobs). */
 void cpl_background_changed(struct cpl_background *background);
-
-/* What its jobs put on a link as they are stretched, in the order of their ids, to
- * rates, which have squares; has it changed? O(jobs on it). The second tells these jobs
- * that it has changed, or who is on it. */
-bool cpl_background_stretched(const struct cpl_background *background, int link,
-                              struct cpl_load *rates);
-void cpl_background_stale(struct cpl_background *background, int link, bool met);
 
 /* How many jobs count, and which does first, by id, or NULL. */
 int cpl_background_jobs(const struct cpl_background *background);

@@ -143,15 +143,16 @@ void cpl_times_close(struct cpl_times *times)
 		free(p->link);
 		free(p->flow);
 		free(p->way);
-		free(p->shared);
+		free(p->met);
 	}
 	free(times->phase);
 	free(times->rank_host);
 	free(times->end_node);
 	free(times->twin);
 	free(times->rate);
-	free(times->shared);
+	cpl_free_all(times->meeting, times->place, times->shared_rate, times->own);
 	free(times->share);
+	free(times->open);
 	free(times->flow_of);
 	free(times->progress);
 	free(times);

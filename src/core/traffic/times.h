@@ -193,21 +193,40 @@ struct cpl_times_result {
 void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
                      bool own_in, struct cpl_times_result *out);
 
-/* The same with this job's rates, each over `stretch`, among the background. */
-void cpl_times_judge_stretched(struct cpl_times *times,
-                               const struct cpl_load *background,
-                               double stretch, struct cpl_times_result *out);
+/* Where several jobs are on a link: what all of them send there, in bytes/s, each over
+ * its stretch, and the squares of that. */
+struct cpl_meeting {
+	double rate, squares;
+};
+
+struct cpl_meetings {
+	struct cpl_meeting *sum;
+	bool *anew; /* of each, whether it is to be summed up */
+};
 
 /*
- * users[link] jobs, this one among them, are on each of the links: until it is placed
- * again that looks only at the links that others use, which costs O(these). 0, or -1
- * with err (memory), which only the first call after a place can come to. O(links that
- * the job uses). The second gives the places of such links among the rates, *n of
- * them, increasing. O(1).
+ * This job among others that are told of by their meetings alone, until it is placed
+ * again, in a space whose packets do not adapt. meeting[link] says where a link's is that
+ * others are on, too, -1 of the others. Its rates count over `stretch`. 0, or -1 with err
+ * (memory), which only the first call after a place can come to. O(links that the job
+ * uses). The second tells how many it shares, the third stretches it otherwise: O(these).
  */
-int cpl_times_share(struct cpl_times *times, const int *users,
+int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
                     struct cpl_error *err);
-const int *cpl_times_shared(const struct cpl_times *times, int64_t *n);
+int cpl_times_shared(const struct cpl_times *times);
+void cpl_times_stretch(struct cpl_times *times, double stretch);
+
+/* What is sent where it meets others is to be summed up anew: call it for those that
+ * changed, then the second for all, in the order in which they are added up. It returns
+ * whether this one is on any of these links. O(links that the job shares). */
+void cpl_times_sum_anew(const struct cpl_times *times,
+                        const struct cpl_meetings *meetings);
+bool cpl_times_send(const struct cpl_times *times,
+                    const struct cpl_meetings *meetings);
+
+/* Its seconds among these, as of cpl_times_judge beside what the others send. No
+ * allocation. O(links that the job shares), and as there for phases of few flows. */
+double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *sum);
 
 /* A job whose seconds are asked for once: phases, order of ranks and hosts as
  * above. */

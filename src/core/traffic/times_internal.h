@@ -24,9 +24,19 @@ struct times_link {
 	int rate; /* index into rates */
 	double bytes, bandwidth;
 	double messages; /* of all flows, by the parts that they have here */
-	double packet;      /* seconds of one */
-	double utilisation; /* by others, as last judged, */
-	double slowed;      /* and cpl_slowed by it */
+	double packet; /* seconds of one */
+};
+
+/* Links of a phase that others are on, too, so many at a time, with all that judging them
+ * takes in a row. Where there are fewer the rest has no bytes. */
+#define TIMES_TOGETHER 8
+struct times_met {
+	double bytes[TIMES_TOGETHER], bandwidth[TIMES_TOGETHER];
+	double inverse[TIMES_TOGETHER]; /* 1 / bandwidth */
+	double messages[TIMES_TOGETHER], packet[TIMES_TOGETHER];
+	int shared[TIMES_TOGETHER]; /* index into the job's */
+	int at[TIMES_TOGETHER];     /* the phase's link */
+	int stage[TIMES_TOGETHER];  /* of times_stages */
 };
 
 /* A flow of a phase that is solved exactly. */
@@ -65,8 +75,8 @@ struct times_phase {
 	struct times_link *link;
 	int64_t n_links, max_links;
 	struct times_stages quiet; /* without others */
-	int *shared; /* [n_shared] links that others use, by cpl_times_share */
-	int64_t n_shared, max_shared;
+	struct times_met *met; /* of n_met links, by cpl_times_share */
+	int64_t n_met, max_met;
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
 	bool exact;              /* has flows */
@@ -80,9 +90,9 @@ struct times_phase {
 struct times_share {
 	double capacity, left,
 	        demand; /* demand: of the flows that still grow */
+	double level;   /* left / demand */
 	int growing;
 	int first; /* into flow_of, up to the next's */
-	int next;  /* that others still grow on, in a list, or -1 */
 };
 
 /* Of one flow meanwhile. */
@@ -116,12 +126,15 @@ struct cpl_times {
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period;
-	bool shares; /* others are on these alone: */
-	int *shared; /* [n_shared] rates */
-	int64_t n_shared, max_shared;
+	/* By cpl_times_share: [n_shared] where it meets others, its rates there, and what
+	 * these are over its stretch; [n_rates] the place of each in these, or -1. */
+	int n_shared, *meeting, *place;
+	double *shared_rate, *own;
+	int64_t max_meeting, max_place, max_shared_rate, max_own;
 	/* For flows that are solved exactly. */
 	struct times_share *share; /* [max_share + 1] */
-	int64_t max_share;
+	int *open; /* [max_open] those on which flows grow */
+	int64_t max_share, max_open;
 	struct times_path *flow_of; /* [max_flow_of] by link: flow, part */
 	int64_t max_flow_of;
 	struct times_progress *progress; /* [max_progress] by flow */

@@ -15,7 +15,7 @@ struct link_filling {
 	struct times_path *flow_of;
 	struct times_progress *flow;
 	int n_flows, n_links;
-	int head; /* first link on which flows grow, or -1 */
+	int *open, n_open; /* links on which flows grow, increasing */
 };
 
 /* Lists the flows of each link. */
@@ -40,11 +40,15 @@ static void list_flows(struct link_filling *f)
 			        (struct times_path){k, phase->way[i].part};
 }
 
+static void set_level(struct times_share *s)
+{
+	s->level = s->left / s->demand;
+}
+
 /* Begin with empty links, on which every flow that has bytes left may grow. */
 static void start(struct link_filling *f)
 {
-	int *next = &f->head;
-
+	f->n_open = 0;
 	for (int k = 0; k < f->n_flows; k++)
 		f->flow[k].growing = f->flow[k].left > 0;
 	for (int i = 0; i < f->n_links; i++) {
@@ -64,34 +68,31 @@ static void start(struct link_filling *f)
 		}
 		if (!s->growing)
 			continue;
-		*next = i;
-		next = &s->next;
+		set_level(s);
+		f->open[f->n_open++] = i;
 	}
-	*next = -1;
 }
 
 /* The link that is full first as flows grow, or -1: none grows. */
 static int next_full(struct link_filling *f, double *level)
 {
-	int full = -1;
+	int full = -1, n = 0;
 
-	for (int *at = &f->head; *at >= 0;) {
-		struct times_share *s = &f->share[*at];
-		double here;
+	for (int k = 0; k < f->n_open; k++) {
+		int i = f->open[k];
+		const struct times_share *s = &f->share[i];
 
 		/* Where all was subtracted from a sum, rounding may leave
 		 * something. */
-		if (!s->growing || !(s->demand > 0)) {
-			*at = s->next;
+		if (!s->growing || !(s->demand > 0))
 			continue;
+		f->open[n++] = i;
+		if (full < 0 || s->level < *level) {
+			full = i;
+			*level = s->level;
 		}
-		here = s->left / s->demand;
-		if (full < 0 || here < *level) {
-			full = *at;
-			*level = here;
-		}
-		at = &s->next;
 	}
+	f->n_open = n;
 	return full;
 }
 
@@ -109,6 +110,7 @@ static void freeze(struct link_filling *f, int flow, double level)
 		s->demand -= part * own->pairs;
 		s->left -= part * f->flow[flow].rate;
 		s->left = s->left > 0 ? s->left : 0;
+		set_level(s);
 	}
 }
 
@@ -156,6 +158,7 @@ static double fill(struct cpl_times *times, const struct times_phase *phase)
 	                         .share = times->share,
 	                         .flow_of = times->flow_of,
 	                         .flow = times->progress,
+	                         .open = times->open,
 	                         .n_flows = (int)phase->n_flows,
 	                         .n_links = (int)phase->n_links};
 	double sum = 0, dt;
@@ -179,16 +182,22 @@ static double busy(const struct times_link *l, double slowed)
 
 static const struct times_stages no_links = {.link = -1};
 
-static void pass_link(struct times_stages *s, const struct cpl_times *times,
-                      int link, double seconds)
+/* Which of the stages a link is of. */
+static int stage_of(const struct cpl_times *times, int link)
 {
 	const struct cpl_network *net = times->net;
 	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
-	int stage = port >= 2 * n ? 2 : port >= n ? 1 : port >= 0 ? 0 : 3;
-	double *most = &s->most[stage];
 
-	if (port < 0 && times->staged)
-		most += net->link_class_of[link];
+	if (port >= 0)
+		return port >= 2 * n ? 2 : port >= n;
+	return 3 + (times->staged ? net->link_class_of[link] : 0);
+}
+
+static void pass_link(struct times_stages *s, const struct cpl_times *times,
+                      int link, double seconds)
+{
+	double *most = &s->most[stage_of(times, link)];
+
 	*most = seconds > *most ? seconds : *most;
 	if (s->link < 0 || seconds > s->busiest ||
 	    (seconds == s->busiest && link < s->link)) {
@@ -197,11 +206,16 @@ static void pass_link(struct times_stages *s, const struct cpl_times *times,
 	}
 }
 
+static int count_stages(const struct cpl_times *times)
+{
+	return times->staged ? 3 + times->net->n_classes : 4;
+}
+
 /* How long many flows take that pass these one after the other. */
 static double pass_all(const struct cpl_times *times,
                        const struct times_stages *s)
 {
-	int n = times->staged ? 3 + times->net->n_classes : 4;
+	int n = count_stages(times);
 	double sum = 0;
 
 	if (!times->timed || !(s->busiest > 0))
@@ -236,29 +250,24 @@ static bool may_choose(const struct cpl_times *times, int64_t link)
 	       (!r->chooses || r->chooses(times->net, link));
 }
 
-/* Compute what others have of a link; stretch > 0: own rates are in the background,
- * each divided by that. Have they anything? */
-static bool utilise(const struct cpl_times *times, struct times_link *l,
-                    const struct cpl_load *background, double stretch)
+/* What others are to a link. */
+struct link_others {
+	double utilisation, slowed; /* by cpl_slowed */
+};
+
+/* Of those that send so much there, with such squares. */
+static inline struct link_others utilise(double rate, double squares,
+                                         double bandwidth, double inverse,
+                                         bool chooses)
 {
-	double rate = background ? *cpl_times_at(background, l->link) : 0;
-	bool squared = background && background->squares;
-	double squares = squared ? background->squares[l->link] : 0;
-	double part = 1;
+	double u = rate > 0 ? rate / bandwidth : 0, part = inverse;
 
-	if (stretch > 0) {
-		double own = times->rate[l->rate].rate / stretch;
-
-		rate -= own;
-		squares -= squared ? own * own : 0;
+	if (chooses) {
+		part = fmin(u, 1);
+		u *= part;
+		part /= bandwidth;
 	}
-	l->utilisation = rate > 0 ? rate / l->bandwidth : 0;
-	if (may_choose(times, l->link))
-		part = fmin(l->utilisation, 1);
-	l->utilisation *= part;
-	part /= l->bandwidth;
-	l->slowed = cpl_slowed(l->utilisation, squares * part * part);
-	return rate > 0;
+	return (struct link_others){u, cpl_slowed(u, squares * part * part)};
 }
 
 /* Seconds that a packet waits where one takes `packet` seconds. */
@@ -276,27 +285,32 @@ struct phase_times {
 };
 
 static struct phase_times judge_phase(struct cpl_times *times,
-                                      struct times_phase *phase,
+                                      const struct times_phase *phase,
                                       const struct cpl_load *background,
-                                      double stretch)
+                                      bool own_in)
 {
-	bool some = times->shares && stretch > 0, others = false;
-	struct phase_times t = {.stages = some ? phase->quiet : no_links};
-	int64_t n = some ? phase->n_shared : phase->n_links;
+	const double *sum = background ? background->squares : NULL;
+	struct phase_times t = {.stages = no_links};
+	bool others = false;
 
-	for (int64_t i = 0; phase->exact && some && i < phase->n_links; i++)
-		times->share[i].capacity = phase->link[i].bandwidth;
 	/* There is no separate branch for links that others leave alone: on a
 	 * busy machine a processor cannot foresee which these are. */
-	for (int64_t k = 0; k < n; k++) {
-		int64_t i = some ? phase->shared[k] : k;
-		struct times_link *l = &phase->link[i];
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		const struct times_link *l = &phase->link[i];
+		double rate = background ? *cpl_times_at(background, l->link) : 0;
+		double squares = sum ? sum[l->link] : 0;
+		double own = own_in ? times->rate[l->rate].rate : 0;
+		struct link_others by;
 
-		others |= utilise(times, l, background, stretch);
-		pass_link(&t.stages, times, l->link, busy(l, l->slowed));
-		t.waiting += l->messages * wait(l->utilisation, l->packet);
+		rate -= own;
+		squares -= sum ? own * own : 0;
+		by = utilise(rate, squares, l->bandwidth, 1 / l->bandwidth,
+		             may_choose(times, l->link));
+		others |= rate > 0;
+		pass_link(&t.stages, times, l->link, busy(l, by.slowed));
+		t.waiting += l->messages * wait(by.utilisation, l->packet);
 		if (phase->exact)
-			times->share[i].capacity = l->bandwidth / l->slowed;
+			times->share[i].capacity = l->bandwidth / by.slowed;
 	}
 	if (phase->n_flows)
 		t.waiting /= (double)phase->n_flows;
@@ -308,8 +322,8 @@ static struct phase_times judge_phase(struct cpl_times *times,
 	return t;
 }
 
-static void judge(struct cpl_times *times, const struct cpl_load *background,
-                  double stretch, struct cpl_times_result *out)
+void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
+                     bool own_in, struct cpl_times_result *out)
 {
 	double longest = 0, sum = 0, most = 0; /* of a stated phase, its rounds */
 	int64_t link = -1;
@@ -319,7 +333,7 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 	for (int k = 0; k < times->n_phases; k++) {
 		struct times_phase *phase = &times->phase[k];
 		struct phase_times t =
-		        judge_phase(times, phase, background, stretch);
+		        judge_phase(times, phase, background, own_in);
 		double seconds = phase->weight *
 		                 (t.seconds + t.waiting + phase->latency);
 
@@ -344,52 +358,237 @@ static void judge(struct cpl_times *times, const struct cpl_load *background,
 	}
 }
 
-void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
-                     bool own_in, struct cpl_times_result *out)
+/* So many links are judged with one instruction. */
+#define IN_VECTOR 2
+typedef double doubles __attribute__((vector_size(IN_VECTOR * sizeof(double))));
+typedef int64_t double_masks __attribute__((vector_size(IN_VECTOR * sizeof(double))));
+
+static inline doubles load_vector(const double *from)
 {
-	judge(times, background, own_in, out);
+	doubles x;
+
+	memcpy(&x, from, sizeof(x));
+	return x;
 }
 
-void cpl_times_judge_stretched(struct cpl_times *times,
-                               const struct cpl_load *background,
-                               double stretch, struct cpl_times_result *out)
+static inline doubles choose_vector(double_masks which, doubles yes, doubles no)
 {
-	judge(times, background, stretch, out);
+	return (doubles)((which & (double_masks)yes) | (~which & (double_masks)no));
 }
 
-int cpl_times_share(struct cpl_times *times, const int *users,
+/* cpl_slowed to the bit, without branches. */
+static inline doubles slowed_vector(doubles u, doubles squares)
+{
+	const doubles none = {0};
+	doubles whole = u * u, two = whole - squares, three = 2 * two - whole;
+	doubles more = choose_vector(two > none, two, none);
+	doubles most = choose_vector(u * squares < whole, whole / squares - u, none);
+
+	more += choose_vector((two > none) & (three > none), two * three / u, none);
+	return 1 + u + choose_vector((u + more) * squares > whole, most, more);
+}
+
+/* What others are to links that are judged together. */
+struct links_others {
+	double rate[TIMES_TOGETHER], squares[TIMES_TOGETHER]; /* what they send */
+	double slowed[TIMES_TOGETHER];
+	double busy[TIMES_TOGETHER], waits[TIMES_TOGETHER]; /* seconds */
+};
+
+/* utilise, busy and wait of each. */
+static inline void judge_vectors(const struct times_met *m, struct links_others *by)
+{
+	const doubles none = {0}, full = none + CPL_TIMES_SATURATED;
+
+	for (int i = 0; i < TIMES_TOGETHER; i += IN_VECTOR) {
+		doubles rate = load_vector(by->rate + i);
+		doubles bandwidth = load_vector(m->bandwidth + i);
+		doubles inverse = load_vector(m->inverse + i);
+		doubles u = choose_vector(rate > none, rate / bandwidth, none);
+		doubles slowed = slowed_vector(
+		        u, load_vector(by->squares + i) * inverse * inverse);
+		doubles busy_for = load_vector(m->bytes + i) * slowed / bandwidth;
+		doubles waits;
+
+		u = choose_vector(u > full, full, u);
+		waits = load_vector(m->messages + i) *
+		        (u / (2 * (1 - u)) * CPL_TIMES_TRAIN *
+		         load_vector(m->packet + i));
+		memcpy(by->slowed + i, &slowed, sizeof(slowed));
+		memcpy(by->busy + i, &busy_for, sizeof(busy_for));
+		memcpy(by->waits + i, &waits, sizeof(waits));
+	}
+}
+
+/* Rates that are shared, and what others send there. */
+static inline void take_others(const struct cpl_times *times,
+                               const struct times_met *m, int n,
+                               const struct cpl_meeting *sum,
+                               struct links_others *by)
+{
+	memset(by->rate, 0, sizeof(by->rate));
+	memset(by->squares, 0, sizeof(by->squares));
+	for (int i = 0; i < n; i++) {
+		const struct cpl_meeting *at = &sum[times->meeting[m->shared[i]]];
+		double own = times->own[m->shared[i]];
+
+		by->rate[i] = at->rate - own;
+		by->squares[i] = at->squares - own * own;
+	}
+}
+
+static void put_met(const struct cpl_times *times, struct times_phase *phase,
+                    int64_t link)
+{
+	const struct times_link *l = &phase->link[link];
+	struct times_met *m = &phase->met[phase->n_met / TIMES_TOGETHER];
+	int64_t i = phase->n_met++ % TIMES_TOGETHER;
+
+	if (!i) {
+		*m = (struct times_met){.bytes = {0}};
+		for (int k = 0; k < TIMES_TOGETHER; k++)
+			m->bandwidth[k] = m->inverse[k] = 1;
+	}
+	m->bytes[i] = l->bytes;
+	m->bandwidth[i] = l->bandwidth;
+	m->inverse[i] = 1 / l->bandwidth;
+	m->messages[i] = l->messages;
+	m->packet[i] = l->packet;
+	m->shared[i] = times->place[l->rate];
+	m->at[i] = (int)link;
+	m->stage[i] = stage_of(times, l->link);
+}
+
+static int list_met(const struct cpl_times *times, struct times_phase *phase,
                     struct cpl_error *err)
 {
-	if (times_room(&times->shared, &times->max_shared, times->n_rates,
-	               sizeof(*times->shared), err))
+	if (times_room(&phase->met, &phase->max_met,
+	               phase->n_links / TIMES_TOGETHER + 1, sizeof(*phase->met),
+	               err))
 		return -1;
-	times->n_shared = 0;
-	for (int64_t i = 0; i < times->n_rates; i++)
-		if (users[times->rate[i].link] > 1)
-			times->shared[times->n_shared++] = (int)i;
-	for (int k = 0; k < times->n_phases; k++) {
-		struct times_phase *phase = &times->phase[k];
-
-		if (times_room(&phase->shared, &phase->max_shared,
-		               phase->n_links, sizeof(*phase->shared), err))
-			return -1;
-		phase->n_shared = 0;
-		if (times->n_phases == 1) { /* its links are the rates' */
-			phase->n_shared = times->n_shared;
-			memcpy(phase->shared, times->shared,
-			       (size_t)times->n_shared * sizeof(int));
-			continue;
-		}
-		for (int64_t i = 0; i < phase->n_links; i++)
-			if (users[phase->link[i].link] > 1)
-				phase->shared[phase->n_shared++] = (int)i;
-	}
-	times->shares = true;
+	phase->n_met = 0;
+	for (int64_t i = 0; i < phase->n_links; i++)
+		if (times->place[phase->link[i].rate] >= 0)
+			put_met(times, phase, i);
 	return 0;
 }
 
-const int *cpl_times_shared(const struct cpl_times *times, int64_t *n)
+int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
+                    struct cpl_error *err)
 {
-	*n = times->n_shared;
-	return times->shared;
+	int64_t n = times->n_rates;
+
+	if (times_room(&times->meeting, &times->max_meeting, n, sizeof(int), err) ||
+	    times_room(&times->place, &times->max_place, n, sizeof(int), err) ||
+	    times_room(&times->shared_rate, &times->max_shared_rate, n,
+	               sizeof(double), err) ||
+	    times_room(&times->own, &times->max_own, n, sizeof(double), err))
+		return -1;
+	times->n_shared = 0;
+	for (int64_t i = 0; i < n; i++) {
+		int at = meeting[times->rate[i].link];
+
+		times->place[i] = at < 0 ? -1 : times->n_shared;
+		if (at < 0)
+			continue;
+		times->meeting[times->n_shared] = at;
+		times->shared_rate[times->n_shared++] = times->rate[i].rate;
+	}
+	cpl_times_stretch(times, stretch);
+	for (int k = 0; k < times->n_phases; k++)
+		if (list_met(times, &times->phase[k], err))
+			return -1;
+	return 0;
+}
+
+int cpl_times_shared(const struct cpl_times *times)
+{
+	return times->n_shared;
+}
+
+void cpl_times_stretch(struct cpl_times *times, double stretch)
+{
+	for (int i = 0; i < times->n_shared; i++)
+		times->own[i] = times->shared_rate[i] / stretch;
+}
+
+void cpl_times_sum_anew(const struct cpl_times *times,
+                        const struct cpl_meetings *meetings)
+{
+	for (int i = 0; i < times->n_shared; i++) {
+		int at = times->meeting[i];
+
+		if (meetings->anew[at])
+			continue;
+		meetings->anew[at] = true;
+		meetings->sum[at] = (struct cpl_meeting){0};
+	}
+}
+
+bool cpl_times_send(const struct cpl_times *times,
+                    const struct cpl_meetings *meetings)
+{
+	bool any = false;
+
+	for (int i = 0; i < times->n_shared; i++) {
+		struct cpl_meeting *at = &meetings->sum[times->meeting[i]];
+		double own = times->own[i];
+
+		if (!meetings->anew[times->meeting[i]])
+			continue;
+		any = true;
+		at->rate += own;
+		at->squares += own * own;
+	}
+	return any;
+}
+
+/* Seconds of one execution among the others. */
+static double judge_among(struct cpl_times *times, const struct times_phase *phase,
+                          const struct cpl_meeting *sum)
+{
+	struct times_stages stages = phase->quiet;
+	double waiting = 0, seconds = phase->alone;
+	bool others = false;
+
+	for (int64_t i = 0; phase->exact && i < phase->n_links; i++)
+		times->share[i].capacity = phase->link[i].bandwidth;
+	for (int64_t k = 0; k < phase->n_met; k += TIMES_TOGETHER) {
+		const struct times_met *m = &phase->met[k / TIMES_TOGETHER];
+		int n = phase->n_met - k < TIMES_TOGETHER
+		              ? (int)(phase->n_met - k)
+		              : TIMES_TOGETHER;
+		struct links_others by;
+
+		take_others(times, m, n, sum, &by);
+		judge_vectors(m, &by);
+		for (int i = 0; i < n; i++) {
+			double *most = &stages.most[m->stage[i]];
+
+			others |= by.rate[i] > 0;
+			*most = by.busy[i] > *most ? by.busy[i] : *most;
+			waiting += by.waits[i];
+			if (phase->exact)
+				times->share[m->at[i]].capacity =
+				        m->bandwidth[i] / by.slowed[i];
+		}
+	}
+	for (int i = 0; i < count_stages(times); i++)
+		stages.busiest = fmax(stages.busiest, stages.most[i]);
+	if (phase->n_flows)
+		waiting /= (double)phase->n_flows;
+	if (others)
+		seconds = phase->exact ? fill(times, phase)
+		                       : pass_all(times, &stages);
+	return seconds + waiting + phase->latency;
+}
+
+double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *sum)
+{
+	double seconds = 0;
+
+	for (int k = 0; k < times->n_phases; k++)
+		seconds += times->phase[k].weight *
+		           judge_among(times, &times->phase[k], sum);
+	return seconds;
 }

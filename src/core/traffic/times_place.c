@@ -220,7 +220,9 @@ static int place_flows(struct times_placing *p)
 		}
 	phase->flow[n].first = (int)n_ways;
 	if (times_room(&p->times->share, &p->times->max_share,
-	               phase->n_links + 1, sizeof(*p->times->share), p->err))
+	               phase->n_links + 1, sizeof(*p->times->share), p->err) ||
+	    times_room(&p->times->open, &p->times->max_open, phase->n_links,
+	               sizeof(*p->times->open), p->err))
 		return -1;
 	return times_room(&p->times->flow_of, &p->times->max_flow_of, n_ways,
 	                  sizeof(*p->times->flow_of), p->err);
@@ -451,7 +453,6 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	times->timed = space->timed;
 	times->choosing = space->workload && space->routing->send ? space->routing
 	                                                          : NULL;
-	times->shares = false;
 	times->staged = space->net->type->staged;
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
