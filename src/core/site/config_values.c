@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/suggest.h"
 #include "binding/devices.h"
 #include "binding/launch.h"
 #include "mapping/mapping.h"
