@@ -285,11 +285,6 @@ const struct cpl_run_times *cpl_times_run(const struct cpl_times *times)
 	return &times->run;
 }
 
-double cpl_times_period(const struct cpl_times *times)
-{
-	return times->period;
-}
-
 const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
                                              int64_t *n)
 {

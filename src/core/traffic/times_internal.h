@@ -115,7 +115,9 @@ struct cpl_times {
 	bool staged;  /* they pass links of each class in turn */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
-	double period;
+	double period; /* s over which the rates are: those of the run as
+	                * stated, or else what the busiest link takes for all
+	                * its bytes */
 	bool shares; /* others are on these alone: */
 	int *shared; /* [n_shared] rates */
 	int64_t n_shared, max_shared;
