@@ -298,22 +298,10 @@ cpl_signature_import_entries(struct cpl_comm_entry *entry, int64_t n, int ranks,
 	return import_finish(&m, format, source, name, application, err);
 }
 
-struct cpl_signature *cpl_signature_import(const char *const *path, int n,
-                                           const char *format, const char *name,
-                                           const char *application,
-                                           struct cpl_error *err)
-{
-	const struct cpl_import_options none = {0};
-
-	return cpl_signature_import_steps(path, n, format, &none, name,
-	                                  application, err);
-}
-
 struct cpl_signature *
-cpl_signature_import_steps(const char *const *path, int n, const char *format,
-                           const struct cpl_import_options *options,
-                           const char *name, const char *application,
-                           struct cpl_error *err)
+cpl_signature_import(const char *const *path, int n, const char *format,
+                     const struct cpl_import_options *options, const char *name,
+                     const char *application, struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
 	struct import_text *text = f ? calloc((size_t)n, sizeof(*text)) : NULL;
