@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/members.h"
 #include "signature/rounds.h"
 #include "traffic/ports.h"
 
@@ -442,17 +443,6 @@ int cpl_times_order(struct cpl_times *times, const int *rank_host,
 	return 0;
 }
 
-/* Ranks by what they are on, host[ranks]. */
-static void list_ranks(struct ordering *o, int ranks, int n)
-{
-	for (int r = 0; r < ranks; r++)
-		o->first[o->host[r] + 2]++;
-	for (int h = 0; h < n; h++)
-		o->first[h + 2] += o->first[h + 1];
-	for (int r = 0; r < ranks; r++)
-		o->rank[o->first[o->host[r] + 1]++] = r;
-}
-
 int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
                   struct cpl_error *err)
 {
@@ -490,7 +480,7 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 			goto out;
 		o.host = cable;
 	}
-	list_ranks(&o, times->ranks, n);
+	cpl_members_list(o.host, times->ranks, n, o.first, o.rank);
 	rc = 0;
 	for (int i = 0; i < times->n_phases && !rc; i++)
 		rc = order_phase(&o, &times->phase[i], n);
