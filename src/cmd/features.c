@@ -24,6 +24,7 @@ struct features {
 	const char **rank_file;
 	int n_rank_files;
 	int64_t ranks_per_node, seeds, seed;
+	bool first_links;
 	struct cpl_network *net;
 	struct cpl_signature *sig;
 	struct cpl_comm *comm;
@@ -71,6 +72,7 @@ static int parse(const struct cmd *self, int argc, char **argv,
 	        {"seeds", .integer = &f->seeds, .low = 1, .high = 1000000},
 	        {"seed", .integer = &f->seed, .low = 0, .high = INT64_MAX / 2},
 	        {"level", .text = &f->level},
+	        {"first-links", .flag = &f->first_links},
 	        {"profile-dir", .text = &f->profile_dir},
 	        {"output", .text = &f->output},
 	        {0},
@@ -110,8 +112,10 @@ static int find_level(struct features *f, struct cpl_error *err)
 	                NULL),
 	        .routing = f->by_flow,
 	        .choice = &cpl_sim_static,
+	        .router_latency = f->net->router_latency,
 	        CPL_SIM_DEFAULTS,
 	        .seed = (uint64_t)f->seed};
+	cpl_sim_set_latencies(&f->simulate, f->net->class_latency);
 	return f->simulate.level
 	               ? 0
 	               : cpl_fail(err, "--level: '%.60s' is neither flow nor "
@@ -159,6 +163,8 @@ static void write_head(const struct features *f)
 	fputs("network,signature,placement", f->out);
 	for (int i = 0; i < CPL_FEATURES; i++)
 		fprintf(f->out, ",%s", cpl_feature_name[i]);
+	if (f->first_links)
+		fputs(",first_max", f->out);
 	for (int i = 0; f->simulate.level == &cpl_sim_packet && i < STALLS; i++)
 		fprintf(f->out, ",%s", stall_name[i]);
 	fprintf(f->out, "%s\n", f->simulate.level ? ",seconds" : "");
@@ -202,15 +208,18 @@ static int write_row(struct features *f, const char *placement,
 	        .ranks_per_node = (int)f->ranks_per_node,
 	        .rank_host = f->in_order ? NULL : f->rank_host,
 	        .node = f->node};
-	double value[CPL_FEATURES];
+	double value[CPL_FEATURES], first = 0;
 
-	if (cpl_features(&job, value, err))
+	if (cpl_features(&job, value, err) ||
+	    (f->first_links && cpl_feature_first_links(&job, &first, err)))
 		return -1;
 	cmd_write_field(f->out, f->net->name);
 	cmd_write_field(f->out, f->sig->name);
 	cmd_write_field(f->out, placement);
 	for (int i = 0; i < CPL_FEATURES; i++)
 		fprintf(f->out, "%s%.17g", i ? "," : "", value[i]);
+	if (f->first_links)
+		fprintf(f->out, ",%.17g", first);
 	if (f->simulate.level && simulate(f, err))
 		return -1;
 	putc('\n', f->out);

@@ -2,6 +2,7 @@
 #include "simulate.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -410,19 +411,24 @@ static int check_class_values(const struct simulate *s,
 	return 0;
 }
 
-/* --class-latency, and --link-latency for the other classes. */
+/* Options come before what the network states; --class-latency before --link-latency. */
 static int class_latencies(struct simulate *s, struct cpl_error *err)
 {
 	const struct class_values *v = &s->latency;
+	struct cpl_sim_options *o = &s->options;
+	bool stated = !isnan(o->link_latency);
 
 	if (check_class_values(s, v, "--class-latency", err))
 		return -1;
 	for (int k = 0; k <= s->net->n_classes; k++)
-		s->class_latency[k] = s->options.link_latency;
+		s->class_latency[k] = stated ? o->link_latency
+		                             : s->net->class_latency[k];
 	for (int i = 0; i < v->n; i++)
 		s->class_latency[class_number(s->net, v->of[i].class)] =
 		        v->of[i].value;
-	s->options.class_latency = v->n ? s->class_latency : NULL;
+	cpl_sim_set_latencies(o, s->class_latency);
+	if (isnan(o->router_latency))
+		o->router_latency = s->net->router_latency;
 	return 0;
 }
 
@@ -448,7 +454,8 @@ static int run_simulate(const struct cmd *self, int argc, char **argv)
 	                      .most_calls = 1000000000};
 	struct simulate s = {
 	        .jobs = {JOB_LIST_DEFAULTS, .common.ranks_per_node = 1},
-	        .options = {CPL_SIM_DEFAULTS},
+	        .options = {CPL_SIM_DEFAULTS, .link_latency = NAN,
+	                    .router_latency = NAN},
 	};
 	struct cpl_error err = {""};
 	int rc = parse(self, argc, argv, &s, &files);

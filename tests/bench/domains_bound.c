@@ -29,6 +29,27 @@
  * A ring of all ranks is cut by t domains in t places at least, only one of which can be
  * its weakest. So that pair is also given the bytes of the next weakest: no assignment
  * sends by more than those fewer between domains than it would then.
+ *
+ * So far each domain may have the shape that is best for it, though two of the best may
+ * want the same ranks. A second bound has the layers of the last axis, stages of a
+ * pipeline, dealt out as a whole. Of the first axis, tensor parallel ranks, call a line a
+ * cell, and the ranks with the same coordinate t of c in it a slice; slices have the same
+ * cells. In a slice domain d has x(d, j) cells of layer j, for each j n(j) in all domains.
+ * Inside layer j it exchanges F(x(d, j)) with others, as above, and between two layers as
+ * many lines are cut at least as it has more cells in one of them. Of its ranks no slice
+ * has more than its share, floor(room / c) cells, but at a price: if one has e(d) more,
+ * another has no more than the share, and e(d) cells are in d in the one and not in the
+ * other. These are cut, each by the least cut m of a line, and for each d they are others.
+ * So all cells that are cut are as many as the sum of e(d) in any slice, and their mean;
+ * and what is sent is c times what the least slice has, where each cell above the share
+ * costs m / c. That is the least over all x, domain by domain, of what is left of layers.
+ *
+ * Where cells are cheap to cut, as those beside groups of experts, that tells little. There
+ * let domain d have y(d, j) ranks of layer j, whole cells or not, which exchange G(y)
+ * inside the layer, by the first axis and those between. A concave function that is never
+ * above G is the least of c F(y / c), where F is concave, and of all G that are below
+ * that. Its sum over d and j is the least at a corner of what rooms and layers allow, and
+ * at corners all y are multiples of c if all rooms are: the same search finds it.
  */
 #include "domains_bound.h"
 
@@ -39,6 +60,7 @@
 #include "graph/arena.h"
 
 #define MAX_ORDERED 5 /* axes of which all orders are tried */
+#define MAX_STATES 100000 /* numbers of cells that may be left of layers */
 
 struct bound {
 	const struct domains *how;
@@ -302,6 +324,245 @@ static double deal(struct bound *b, const double *f, double *now, double *next)
 	return now[ranks] / 2;
 }
 
+/* Layers of cells, dealt out to domains. */
+struct layers {
+	const struct domains *how;
+	int c, n, inner, step; /* layers; cells of each; ranks of a cell; see numbers */
+	int states;            /* (n + 1)^c numbers of cells that were dealt of each */
+	double *inside;        /* [c * (n + 1)] of so many cells of a layer */
+	double *between;       /* [c^2] of a line between two layers */
+	double dear;           /* of a cell above the share */
+	int share, most;       /* of the domain; all of a slice */
+	int *x;                /* [c] cells that it gets */
+	double *now, *next;    /* [states] */
+	double limit;          /* what costs as much is left out */
+};
+
+/* What a domain with cells x[] exchanges with others, half of it, for itself. */
+static double cost_of_cells(const struct layers *l, int sum)
+{
+	double out = 0;
+
+	for (int j = 0; j < l->c; j++) {
+		out += l->inside[j * (l->n + 1) + l->x[j]];
+		for (int k = 0; k < j; k++)
+			out += l->between[j * l->c + k] * abs(l->x[j] - l->x[k]);
+	}
+	return out / 2 + (sum > l->share ? (sum - l->share) * l->dear : 0);
+}
+
+/* From all numbers from which it can be: layers from `at` on are open. */
+static void deal_cells(struct layers *l, int at, int from, int to, double cost)
+{
+	int room = l->n - l->x[at], stride = 1;
+	const double *restrict now;
+	double *restrict next;
+
+	for (int j = at + 1; j < l->c; j++)
+		stride *= l->n + 1;
+	to += l->x[at] * stride;
+	for (int i = 0; i <= room && at < l->c - 1; i++)
+		deal_cells(l, at + 1, from + i * stride, to + i * stride, cost);
+	if (at < l->c - 1)
+		return;
+	now = l->now + from;
+	next = l->next + to;
+	for (int i = 0; i <= room; i++)
+		next[i] = now[i] + cost < next[i] ? now[i] + cost : next[i];
+}
+
+/* All numbers of cells that a domain can get of layers from `at` on. */
+static void try_cells(struct layers *l, int at, int sum)
+{
+	double cost;
+
+	if (at < l->c) {
+		for (int i = 0; i <= l->n && sum + i <= l->most; i++) {
+			l->x[at] = i;
+			try_cells(l, at + 1, sum + i);
+		}
+		return;
+	}
+	cost = cost_of_cells(l, sum);
+	if (sum % l->step == 0 && cost < l->limit)
+		deal_cells(l, 0, 0, 0, cost);
+}
+
+/* The least that a slice has, with no cells above the share or (open) some. */
+static double deal_layers(struct layers *l, bool open)
+{
+	fill(l->now, l->states);
+	l->now[0] = 0;
+	for (int d = 0; d < l->how->n; d++) {
+		double *swap = l->now;
+
+		fill(l->next, l->states);
+		l->share = l->how->room[d] / l->inner;
+		l->most = open ? l->how->room[d] : l->share;
+		try_cells(l, 0, 0);
+		l->now = l->next;
+		l->next = swap;
+	}
+	return l->now[l->states - 1];
+}
+
+/* Bytes of a line of the axis between places i and k, the least of all lines. */
+static double least_between(struct bound *b, const struct cpl_rank_axis *a, int i, int k)
+{
+	double least = INFINITY;
+
+	for (int r = 0; r < b->graph->ranks; r++) {
+		int to = r + (k - i) * a->stride;
+		double bytes = 0;
+
+		if (r / a->stride % a->length != i)
+			continue;
+		for (int64_t e = b->graph->row[r]; e < b->graph->row[r + 1]; e++)
+			bytes += b->graph->to[e] == to ? b->graph->bytes[e] : 0;
+		least = fmin(least, bytes);
+	}
+	return least;
+}
+
+/* What cells of each layer exchange inside, by the axes between the first, if that makes
+ * cells, and the last; and between layers. */
+static void fill_layers(struct bound *b, struct layers *l)
+{
+	int cell = l->inner > 1, wide = l->n + 1;
+	const struct cpl_rank_axis *last = &b->axis[b->n_axes - 1];
+	double *one = cpl_arena_take(&b->arena, wide, sizeof(*one));
+	struct bound middle = *b; /* its arena is this one's further on */
+	int slices = cell ? b->axis[0].length : 1;
+
+	middle.n_axes = b->n_axes - 1 - cell;
+	middle.most = l->n < b->most ? l->n : b->most;
+	memmove(middle.axis, b->axis + cell, (size_t)middle.n_axes * sizeof(*last));
+	if (!one)
+		return;
+	fill(one, wide);
+	fill(l->inside, l->c * wide);
+	for (int j = 0; j < l->c; j++) {
+		for (int t = 0; t < slices; t++) {
+			int first = j * last->stride +
+			            (cell ? t * b->axis[0].stride : 0);
+
+			bound_slice(&middle, middle.n_axes, first, one);
+			for (int s = 0; s < wide; s++)
+				l->inside[j * wide + s] = fmin(
+				        l->inside[j * wide + s], one[s]);
+		}
+		for (int k = 0; k < j; k++)
+			l->between[j * l->c + k] = least_between(b, last, j, k);
+	}
+	b->arena = middle.arena;
+}
+
+/* What the least line of the first axis has that is cut. */
+static double least_cell(struct bound *b)
+{
+	const struct cpl_rank_axis *a = &b->axis[0];
+	double least = INFINITY;
+
+	for (int r = 0; r < b->graph->ranks; r++)
+		if (r / a->stride % a->length == 0)
+			least = fmin(least,
+			             at_least(1, a->length, cut_line(b, a, r)));
+	return least;
+}
+
+/* Lays a ceiling on what cells of a layer exchange: the least by which ranks that are no
+ * whole cells fall below it. `largest` ranks are as many as a domain has. */
+static void cap_layer(struct bound *b, struct layers *l, int layer, double *one)
+{
+	const struct cpl_rank_axis *last = &b->axis[b->n_axes - 1];
+	double *f = &l->inside[layer * (l->n + 1)], cap = INFINITY;
+	struct bound turned = *b;
+
+	turned.n_axes = b->n_axes - 1;
+	memmove(turned.axis, b->axis + 1, (size_t)turned.n_axes * sizeof(*last));
+	turned.axis[turned.n_axes - 1] = b->axis[0];
+	bound_slice(&turned, turned.n_axes, layer * last->stride, one);
+	b->arena = turned.arena;
+	for (int y = 1; y <= b->most && y < l->n * l->inner; y++) {
+		int k = y / l->inner, over = y % l->inner;
+		double line = f[k] * (l->inner - over);
+
+		line += over ? f[k + 1] * over : 0;
+		if (one[y] < line * (1 - 1e-9))
+			cap = fmin(cap, one[y]);
+	}
+	for (int k = 0; k <= l->n; k++)
+		f[k] = fmin(f[k], cap / l->inner);
+}
+
+static bool is_concave(const double *f, int n)
+{
+	for (int k = 1; k < n; k++)
+		if (2 * f[k] < (f[k - 1] + f[k + 1]) * (1 - 1e-9))
+			return false;
+	return true;
+}
+
+/* The third bound, of all inside layers alone; 0: it cannot be told so. */
+static double bound_corners(struct bound *b, struct layers *l)
+{
+	double *one = cpl_arena_take(&b->arena, b->most + 1, sizeof(*one));
+
+	if (!one)
+		return 0;
+	for (int d = 0; d < b->how->n; d++)
+		if (b->how->room[d] % l->inner)
+			return 0;
+	for (int j = 0; j < l->c; j++) {
+		if (!is_concave(&l->inside[j * (l->n + 1)], l->n))
+			return 0;
+		cap_layer(b, l, j, one);
+	}
+	memset(l->between, 0, (size_t)l->c * (size_t)l->c * sizeof(double));
+	l->limit = INFINITY;
+	return deal_layers(l, false);
+}
+
+/* The second bound, with cells of `inner` ranks: the first axis', or 1; 0: it would be
+ * too much to do. */
+static double bound_layers(struct bound *b, int inner)
+{
+	int ranks = b->graph->ranks, axes = b->n_axes - (inner > 1);
+	struct layers l = {.how = b->how,
+	                   .inner = inner,
+	                   .states = 1,
+	                   .step = inner > 1 ? 1 : b->how->multiple};
+	double strict, out;
+
+	if (axes < 2)
+		return 0;
+	l.c = b->axis[b->n_axes - 1].length;
+	l.n = ranks / inner / l.c;
+	for (int j = 0; j < l.c; j++) {
+		if (l.states > MAX_STATES / (l.n + 1))
+			return 0;
+		l.states *= l.n + 1;
+	}
+	l.inside = cpl_arena_take(&b->arena, (int64_t)l.c * (l.n + 1), sizeof(double));
+	l.between = cpl_arena_take(&b->arena, (int64_t)l.c * l.c, sizeof(double));
+	l.x = cpl_arena_take(&b->arena, l.c, sizeof(int));
+	l.now = cpl_arena_take(&b->arena, l.states, sizeof(double));
+	l.next = cpl_arena_take(&b->arena, l.states, sizeof(double));
+	if (b->arena.failed)
+		return 0;
+	fill_layers(b, &l);
+	l.limit = INFINITY;
+	out = strict = deal_layers(&l, false);
+	if (inner > 1) {
+		l.limit = strict;
+		l.dear = least_cell(b) / inner;
+		out = fmin(strict, deal_layers(&l, true));
+		if (out < strict)
+			out = fmax(out, bound_corners(b, &l));
+	}
+	return out < INFINITY ? out * inner : 0;
+}
+
 /* The entry of rank r for the next rank of the ring of all; NULL: there is none. */
 static double *entry(struct cpl_comm *graph, int r, int to)
 {
@@ -371,6 +632,10 @@ int domains_bound(const struct domains *how, double *bytes, struct cpl_error *er
 		bound_orders(&b, 0, one, best);
 		*bytes = fmax(*bytes,
 		              deal(&b, best, sums, sums + ranks + 1) - more);
+		if (turn)
+			continue;
+		*bytes = fmax(*bytes, bound_layers(&b, 1));
+		*bytes = fmax(*bytes, bound_layers(&b, b.axis[0].length));
 	}
 	cpl_comm_free(graph);
 	if (*bytes == INFINITY)

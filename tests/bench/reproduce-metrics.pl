@@ -3,10 +3,8 @@
 # Parts of tests/bench/reproduce-metrics:
 #
 #   mappings DIMS BOX       writes map0 to map83: the host of each rank, one a line
-#   fifos DIMS WRAP         writes fifos: of each map the most bytes that a node sends by
-#                           one of its directions, from job.coo
-#   row I PACKET            the figures of map I from features.csv, links.csv, fifos, out
-#   report COMMPLACE SET... tables from SET.csv
+#   row I PACKET            the figures of map I from features.csv, links.csv, out
+#   report COMMPLACE SET... tables from SET.csv; held-out.svg
 use strict;
 use warnings;
 use JSON::PP;
@@ -106,55 +104,6 @@ sub place {
 	return $k * product(@$tile) + $o;
 }
 
-# A node has a queue for each direction; a message goes by that of its first link, in
-# order of dimensions, the shorter way round (in the middle towards higher numbers).
-sub fifos {
-	my @dims = split /,/, shift;
-	my @wrap = map { $_ eq 'true' } split /,/, shift;
-	my $nodes = product @dims;
-	my $first = '';
-	for my $from (0 .. $nodes - 1) {
-		for my $to (0 .. $nodes - 1) {
-			my ($a, $b, $way) = ($from, $to, 255);
-			for my $d (0 .. $#dims) {
-				my $by = ($b % $dims[$d]) - ($a % $dims[$d]);
-				if ($by) {
-					$by += $by < 0 ? $dims[$d] : -$dims[$d]
-						if $wrap[$d] && ($by > $dims[$d] / 2
-						|| $by <= -$dims[$d] / 2);
-					$way = 2 * $d + ($by < 0);
-					last;
-				}
-				$a = int $a / $dims[$d];
-				$b = int $b / $dims[$d];
-			}
-			$first .= chr $way;
-		}
-	}
-	my (@from, @to, @bytes);
-	open my $in, '<', 'job.coo' or die "job.coo: $!\n";
-	while (<$in>) {
-		next if /^#/;
-		my ($from, $to, $bytes) = split;
-		push @from, $from;
-		push @to, $to;
-		push @bytes, $bytes;
-	}
-	open my $out, '>', 'fifos' or die "fifos: $!\n";
-	for my $i (0 .. 83) {
-		open $in, '<', "map$i" or die "map$i: $!\n";
-		my @node = map { substr($_, 1) + 0 } <$in>;
-		my @sum;
-		for my $e (0 .. $#from) {
-			my $node = $node[$from[$e]];
-			$sum[256 * $node + ord substr $first,
-				$node * $nodes + $node[$to[$e]], 1] += $bytes[$e];
-		}
-		print $out max(map { $sum[$_] // 0 } grep { $_ % 256 != 255 } 0 .. $#sum), "\n";
-	}
-	close $out or die "fifos: $!\n";
-}
-
 my @five = qw(mean ao to max n_ao);
 my @figure = ('hops_ao', 'hops_max', 'hops_sum_ao',
 	(map { my $of = $_; map { "${of}_$_" } @five } qw(bytes stalls stallspp)), 'fifo');
@@ -176,16 +125,13 @@ sub row {
 	open my $in, '<', 'features.csv' or die "features.csv: $!\n";
 	my @lines = <$in>;
 	my @name = split /,/, $lines[0];
-	my %hops;
-	@hops{@name} = split /,/, $lines[1 + $i];
+	my %placed;
+	@placed{@name} = split /,/, $lines[1 + $i];
 	open $in, '<', 'out' or die "out: $!\n";
 	my ($seconds) = <$in> =~ /: (\S+) s, / or die "out: no time\n";
 	open $in, '<', 'links.csv' or die "links.csv: $!\n";
 	<$in>;
 	my (@bytes, @stalled, @each);
-	open my $fifos, '<', 'fifos' or die "fifos: $!\n";
-	my $fifo = (<$fifos>)[$i];
-	chomp $fifo;
 	while (<$in>) {
 		chomp;
 		my ($class, $bytes, $stalled) = (split /,/)[0, 4, 6];
@@ -194,8 +140,9 @@ sub row {
 		push @stalled, $stalled;
 		push @each, $bytes ? $stalled / ($bytes / $packet) : 0;
 	}
-	print join(',', $seconds, @hops{qw(hops_ao hops_max hops_sum_ao)},
-		five(@bytes), five(@stalled), five(@each), $fifo), "\n";
+	print join(',', $seconds, @placed{qw(hops_ao hops_max hops_sum_ao)},
+		five(@bytes), five(@stalled), five(@each),
+		0 + $placed{first_max}), "\n";
 }
 
 # What his tables 4.5 and 4.6 have, and his six.
@@ -214,9 +161,14 @@ my @set = (['max dilation', 'hops_max'], ['sum dilation AO', 'hops_sum_ao'],
 	['without queues', join ',', grep { !/stall|fifo/ } @figure],
 	['all 19', join ',', @figure]);
 
-my $commplace;
+my ($commplace, %learned);
 
 sub learn {
+	my ($name, $features, $method) = @_;
+	return $learned{"@_"} //= learn_anew(@_);
+}
+
+sub learn_anew {
 	my ($name, $features, $method) = @_;
 	open my $in, '-|', $commplace, 'learn', "$name.csv", '--features', $features,
 		'--method', $method // 'extra-trees', '--json' or die "learn: $!\n";
@@ -265,6 +217,66 @@ sub choose {
 	return @chosen;
 }
 
+# Points of time and what H5 tells of a third of the rows from the other two, of each.
+sub held_out {
+	my ($name) = @_;
+	my %set = map { @$_ } @set;
+	open my $in, '<', "$name.csv" or die "$name.csv: $!\n";
+	my ($head, @row) = <$in>;
+	my @point;
+	for my $k (0 .. 2) {
+		for my $part (['seen.csv', grep { $_ % 3 != $k } 0 .. $#row],
+			['unseen.csv', grep { $_ % 3 == $k } 0 .. $#row]) {
+			my ($file, @of) = @$part;
+			open my $out, '>', $file or die "$file: $!\n";
+			print $out $head, @row[@of];
+			close $out or die "$file: $!\n";
+		}
+		open my $learned, '-|', $commplace, 'learn', 'seen.csv', '--features',
+			$set{H5}, '-o', 'model.json' or die "learn: $!\n";
+		() = <$learned>;
+		close $learned or die "learn failed\n";
+		open my $told, '-|', $commplace, 'predict-time', '--model', 'model.json',
+			'unseen.csv', '--json' or die "predict-time: $!\n";
+		local $/;
+		push @point, map { [@$_{qw(actual predicted)}] } @{decode_json(<$told>)->{rows}};
+	}
+	unlink 'seen.csv', 'unseen.csv', 'model.json';
+	return @point;
+}
+
+# As his scatter plots of R62: a panel for each set, here with logarithmic scales.
+sub draw_held_out {
+	my @names = @_;
+	my ($size, $each) = (200, 270);
+	open my $svg, '>', 'held-out.svg' or die "held-out.svg: $!\n";
+	printf $svg '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="290" ' .
+		'font-family="sans-serif" font-size="10"><rect width="100%%" height="100%%" ' .
+		"fill=\"#fff\"/>\n", $each * @names + 10;
+	for my $i (0 .. $#names) {
+		my @point = held_out($names[$i]);
+		my @all = map { @$_ } @point;
+		my ($low, $high) = (min(@all) / 1.1, 1.1 * max(@all));
+		my ($left, $base) = (55 + $each * $i, 250);
+		my $at = sub { $size * log($_[0] / $low) / log($high / $low) };
+		printf $svg "<text x=\"%d\" y=\"18\" font-size=\"12\">%s, us: across, simulated; " .
+			"up, told</text>\n<path d=\"M%d %dv-%dh%dv%dzl%d -%d\" fill=\"none\" " .
+			"stroke=\"#999\"/>\n", $left - 35, $names[$i], $left, $base, $size, $size,
+			$size, $size, $size;
+		for my $k (0 .. 3) {
+			my $v = $low * ($high / $low) ** ($k / 3);
+			printf $svg "<text x=\"%.0f\" y=\"%d\" text-anchor=\"middle\">%.3g</text>" .
+				"<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">%.3g</text>\n",
+				$left + $at->($v), $base + 14, 1e6 * $v, $left - 4,
+				$base - $at->($v) + 3, 1e6 * $v;
+		}
+		printf $svg "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\" fill=\"#4477aa\"/>\n",
+			$left + $at->($_->[0]), $base - $at->($_->[1]) for @point;
+	}
+	print $svg "</svg>\n";
+	close $svg or die "held-out.svg: $!\n";
+}
+
 sub report {
 	$commplace = shift;
 	my @names = @_;
@@ -293,6 +305,7 @@ sub report {
 	table(['', @names], ['pairs', map { sprintf '%.3f', learn($_, join(',', @figure),
 		'boosted')->{concordant} } @names], ['R2', map { sprintf '%.3f', learn($_,
 		join(',', @figure), 'boosted')->{r2} } @names]);
+	draw_held_out(@names);
 	my @apps = grep { /^(milc|pf3d)/ } @names;
 	my @kernels = grep { !/^(milc|pf3d)/ } @names;
 	return unless @apps && @kernels;
@@ -314,6 +327,6 @@ sub report {
 		['kernels', @kernels], ['applications', @apps]);
 }
 
-my %do = (mappings => \&mappings, fifos => \&fifos, row => \&row, report => \&report);
-my $do = $do{shift @ARGV // ''} or die "usage: reproduce-metrics.pl mappings|fifos|row|report\n";
+my %do = (mappings => \&mappings, row => \&row, report => \&report);
+my $do = $do{shift @ARGV // ''} or die "usage: reproduce-metrics.pl mappings|row|report\n";
 $do->(@ARGV);

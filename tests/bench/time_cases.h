@@ -16,7 +16,9 @@
 
 #define PER_NODE 2 /* ranks */
 
-#define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
+#define HEAD \
+	"{\"format\": \"commplace-network\", \"version\": 1, " \
+	"\"latency\": {\"link\": 5e-8, \"router\": 1e-7}, "
 
 static const struct {
 	const char *name, *text;
@@ -218,8 +220,8 @@ static inline struct cpl_sim_options options_of(const struct cpl_network *net,
 	        .buffer = 65536,
 	        .lanes = 1,
 	        .seed = 1,
-	        .link_latency = 5e-8,
-	        .router_latency = 1e-7};
+	        .link_latency = net->class_latency[0],
+	        .router_latency = net->router_latency};
 
 	if (m == 1)
 		o.choice = (const void *)cpl_registry_find(

@@ -33,6 +33,11 @@ near "$(row seconds)" "$("$commplace" simulate "${job[@]}" --seed 3 --level pack
 	--placement random-nodes --json | json - seconds)"
 ok $? "seconds are those of simulate"
 
+is "$("$commplace" features "${job[@]}" --placements linear --first-links --level packet |
+	sed -n '1s/.*queues,//p')" \
+	"first_max,stall,stall_ao,stall_to,stall_max,stalls_ao,seconds" \
+	"the bytes of nodes' own links where they are asked for"
+
 # Orders of ranks: as files list them, and by mappers' own answers.
 "$commplace" features "${job[@]}" --placements linear >linear.csv
 like "$(tail -1 linear.csv)" ",linear," "one placement"

@@ -64,6 +64,11 @@ is "$(took --link-latency 0.125 --eager 2e9 --class-latency dim0=2)" 5.75 \
 is "$(took --class-latency injection=1 --eager 2e9)" 3.5 "and of nodes' links alone"
 is "$(took --class-latency dim0=0.5 --eager 2e9 --level packet --packet 1e9 |
 	cut -c1-3)" 4.5 "packet by packet: a whole packet on each of four links"
+# As the network states it, before which options come.
+sed -i.bak 's/^{/{"latency": {"dim0": 0.125, "injection": 1, "router": 0.25},/' net.json
+is "$(took --eager 2e9) $(took --eager 2e9 --link-latency 0 --router-latency 0)" \
+	"4.5 1.5" "latencies that the network states"
+mv net.json.bak net.json
 is "$(took --overhead 0.25 --byte-overhead 1e-9 --eager 2e9)" 2.75 \
 	"software of a message and its bytes"
 is "$(took --overhead 0.25 --overhead-queue both --eager 2e9)" 2 \

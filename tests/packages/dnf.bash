@@ -26,7 +26,10 @@ offer() {
 	rpmbuild -bb --define "_topdir $tmp/build" slurm.spec >log 2>&1 &&
 		cp build/RPMS/x86_64/*.rpm repo && createrepo_c -q repo
 }
+# Without a cache: how old one is dnf tells by the clock, which may be behind that of
+# the file system.
 in_root() {
+	rm -rf cache
 	dnf -y --installroot="$tmp/root" --releasever=9 --repofrompath="site,$tmp/repo" \
 		--repo=site --nogpgcheck --setopt=cachedir="$tmp/cache" \
 		--setopt=metadata_expire=0 "$@" >log 2>&1

@@ -82,6 +82,44 @@ static void features_by_hand(void **state)
 	cpl_network_free(net);
 }
 
+/* A chain of three with two ranks a node: the middle one sends 4 of the 7 GB on its
+ * link, and the two of the first 3 and 2 by the same. */
+static void first_links_by_hand(void **state)
+{
+	static const char network[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, "
+	        "\"type\": \"torus\", \"dims\": [3], \"wrap\": [false], "
+	        "\"bandwidth\": {\"dim\": [1e9], \"injection\": 10e9}, "
+	        "\"nodes\": \"n[0-2]\"}";
+	static const char text[] =
+	        "{\"format\": \"commplace-signature\", \"version\": 1, "
+	        "\"name\": \"s\", \"ranks\": 6, \"phases\": [{\"name\": "
+	        "\"p\", \"weight\": 1, \"traffic\": [[0, 4, 3e9, 1], [0, "
+	        "1, 9e9, 1], [1, 2, 2e9, 1], [2, 5, 4e9, 1]]}]}";
+	const int node[] = {0, 1, 2};
+	struct cpl_error err = {""};
+	struct cpl_network *net = parse_network(network);
+	struct cpl_signature *sig =
+	        cpl_signature_parse(text, strlen(text), "s", &err);
+	double first;
+
+	(void)state;
+	assert_non_null(sig);
+	assert_int_equal(
+	        cpl_feature_first_links(
+	                &(struct cpl_feature_job){
+	                        .net = net,
+	                        .routing = cpl_routing_minimal(net),
+	                        .comm = sig->phase->comm,
+	                        .ranks_per_node = 2,
+	                        .node = node},
+	                &first, &err),
+	        0);
+	assert_true(first == 5e9);
+	cpl_signature_free(sig);
+	cpl_network_free(net);
+}
+
 /* One rank a node, in bytes from one to another; background: bytes on the link from
  * router 0 to 1. */
 struct queue_case {
@@ -816,6 +854,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(five_figures),
 	        cmocka_unit_test(features_by_hand),
+	        cmocka_unit_test(first_links_by_hand),
 	        cmocka_unit_test(queues_by_hand),
 	        cmocka_unit_test(pairs_in_order),
 	        cmocka_unit_test(pairs_are_counted_as_defined),

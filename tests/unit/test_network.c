@@ -445,6 +445,57 @@ static void test_routing_names(void **state)
 	}
 }
 
+/* Seconds of dim0, dim1, nodes' links and routers, and over one link of dim1. */
+static void test_latencies(void **state)
+{
+	static const struct {
+		const char *stated;
+		double dim0, dim1, injection, router, route;
+		const char *message;
+	} row[] = {
+	        {"", 0, 0, 0, 0, 0, NULL},
+	        {"\"latency\": {}, ", 0, 0, 0, 0, 0, NULL},
+	        {"\"latency\": {\"link\": 2, \"router\": 1}, ", 0, 0, 0, 0, 0,
+	         "latency: \"link\""},
+	        {"\"latency\": {\"link\": 0.5, \"router\": 1}, ", 0.5, 0.5, 0.5,
+	         1, 3.5, NULL},
+	        {"\"latency\": {\"dim1\": 0.25}, ", 0, 0.25, 0, 0, 0.25, NULL},
+	        {"\"latency\": {\"link\": 0.5, \"dim0\": 0, \"injection\": "
+	         "0.125}, ", 0, 0.5, 0.125, 0, 0.75, NULL},
+	        {"\"latency\": {\"dim2\": 0.5}, ", 0, 0, 0, 0, 0, "dim2"},
+	        {"\"latency\": {\"router\": -1e-9}, ", 0, 0, 0, 0, 0,
+	         "latency: \"router\""},
+	        {"\"latency\": 1e-7, ", 0, 0, 0, 0, 0, "must be an object"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_error err = {""};
+		struct cpl_share share = {.part = 1};
+		struct cpl_network *net;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+		         TORUS "%s\"dims\": [2, 2], \"nodes\": \"n[0-3]\"}",
+		         row[i].stated);
+		net = cpl_network_parse(text, strlen(text), "t", &err);
+		if (row[i].message) {
+			assert_null(net);
+			assert_non_null(strstr(err.text, row[i].message));
+			continue;
+		}
+		assert_non_null(net);
+		assert_true(net->class_latency[0] == row[i].dim0);
+		assert_true(net->class_latency[1] == row[i].dim1);
+		assert_true(net->class_latency[2] == row[i].injection);
+		assert_true(net->router_latency == row[i].router);
+		share.link = (int)net->link_class[1].first;
+		assert_true(cpl_network_route_latency(net, &share, 1) ==
+		            row[i].route);
+		cpl_network_free(net);
+	}
+}
+
 static void test_routing_of_a_torus(void **state)
 {
 	struct cpl_network *net =
@@ -615,6 +666,7 @@ int main(void)
 	        cmocka_unit_test(test_palmtree_ports),
 	        cmocka_unit_test(test_listed_wiring),
 	        cmocka_unit_test(test_routing_names),
+	        cmocka_unit_test(test_latencies),
 	        cmocka_unit_test(test_routing_of_a_torus),
 	};
 

@@ -13,8 +13,13 @@
 #define HEAD "{\"format\": \"commplace-network\", \"version\": 1, "
 
 /* Bandwidths: 1 GB/s between routers, 10 GB/s into them. */
-#define CHAIN                                                                  \
-	HEAD "\"type\": \"torus\", \"dims\": [5], \"wrap\": [false], "         \
+#define CHAIN HEAD CHAIN_OF
+/* 6 us over a link between routers, 16.5 over four, 2.5 without. */
+#define LATE_CHAIN                                                             \
+	HEAD "\"latency\": {\"link\": 3e-6, \"injection\": 1e-6, "             \
+	     "\"router\": 5e-7}, " CHAIN_OF
+#define CHAIN_OF                                                               \
+	"\"type\": \"torus\", \"dims\": [5], \"wrap\": [false], "              \
 	     "\"nodes_per_router\": 2, \"bandwidth\": {\"dim\": [1e9], "       \
 	     "\"injection\": 10e9}, \"nodes\": \"n[0-9]\"}"
 /* Two ways of two hops each between opposite corners. */
@@ -229,17 +234,18 @@ static void test_latency(void **state)
 		const char *what;
 		struct cpl_comm_entry sent[2]; /* from, to, bytes, messages */
 		double bytes, seconds;         /* of one at 1 GB/s */
+		double us;                     /* of stated latencies */
 	} row[] = {
-	        {"one link", {{0, 2, 1e6, 1}, {0, 0, 0, 0}}, 4096, 1.2},
-	        {"a small message", {{0, 2, 100, 1}, {0, 0, 0, 0}}, 100, 1.2},
-	        {"several", {{0, 2, 5000, 5}, {0, 0, 0, 0}}, 5000, 1.2},
-	        {"large ones", {{0, 2, 5e6, 5}, {0, 0, 0, 0}}, 5 * 4096, 1.2},
+	        {"one link", {{0, 2, 1e6, 1}, {0, 0, 0, 0}}, 4096, 1.2, 6},
+	        {"a small message", {{0, 2, 100, 1}, {0, 0, 0, 0}}, 100, 1.2, 6},
+	        {"several", {{0, 2, 5000, 5}, {0, 0, 0, 0}}, 5000, 1.2, 6},
+	        {"large ones", {{0, 2, 5e6, 5}, {0, 0, 0, 0}}, 5 * 4096, 1.2, 6},
 	        {"the longest way", {{0, 2, 1e6, 1}, {1, 8, 1e6, 1}}, 4096,
-	         (1.2 + 3 * 4.2) / 4},
-	        {"the largest packet", {{0, 2, 1e6, 1}, {1, 8, 10, 1}}, 4096,
-	         (3 * 1.2 + 4.2 * 10 / 4096) / 4},
-	        {"on one router", {{0, 1, 1e6, 1}, {0, 0, 0, 0}}, 4096, 0.2},
-	        {"nothing", {{0, 0, 0, 0}, {0, 0, 0, 0}}, 0, 0},
+	         (1.2 + 3 * 4.2) / 4, (6 + 3 * 16.5) / 4},
+	        {"the largest packet", {{0, 2, 1e6, 1}, {1, 8, 3e3, 1}}, 4096,
+	         (1.2 + 3 * 4.2 * 3000 / 4096) / 4, (6 + 3 * 16.5) / 4},
+	        {"on one router", {{0, 1, 1e6, 1}, {0, 0, 0, 0}}, 4096, 0.2, 2.5},
+	        {"nothing", {{0, 0, 0, 0}, {0, 0, 0, 0}}, 0, 0, 0},
 	};
 
 	(void)state;
@@ -251,21 +257,22 @@ static void test_latency(void **state)
 
 		print_message("%s\n", row[i].what);
 		assert_non_null(comm);
-		set_up(&s, CHAIN, NULL, &phase, 1);
-		/* Flow by flow, and all together. */
-		for (int exact = 0; exact < 2; exact++) {
-			s.times->exact = exact * 64;
+		/* Flow by flow, and all together; without and with latencies. */
+		for (int k = 0; k < 4; k++) {
+			set_up(&s, k / 2 ? LATE_CHAIN : CHAIN, NULL, &phase, 1);
+			s.times->exact = k % 2 * 64;
 			assert_int_equal(cpl_times_put(s.times, s.space, s.node,
 			                               NULL),
 			                 0);
 			cpl_times_judge(s.times, NULL, false, &got);
 			assert_number(got.latency,
-			              3 * row[i].bytes * row[i].seconds / GB,
+			              3 * (row[i].bytes * row[i].seconds / GB +
+			                   k / 2 * row[i].us * 1e-6),
 			              1e-15);
 			assert_stages(&got);
 			assert_number(got.alone, got.seconds, 1e-15);
+			tear_down(&s);
 		}
-		tear_down(&s);
 		cpl_comm_free(comm);
 	}
 }

@@ -146,13 +146,10 @@ static int hosts_of(const struct cpl_feature_job *job)
 	return n;
 }
 
-/* These are the seconds of the slowest flow between two nodes, where others' bytes
- * are on its links, too. */
-static int queues_of(const struct cpl_feature_job *job,
-                     const struct cpl_load *load, double *value,
-                     struct cpl_error *err)
+/* These are the bytes between hosts, or NULL with err. */
+static struct cpl_comm *comm_of_hosts(const struct cpl_feature_job *job,
+                                      struct cpl_error *err)
 {
-	int n = hosts_of(job), rc = -1;
 	int *host = malloc(((size_t)job->comm->ranks + 1) * sizeof(*host));
 	struct cpl_comm *comm = NULL;
 
@@ -160,10 +157,23 @@ static int queues_of(const struct cpl_feature_job *job,
 		host[r] = job->rank_host ? job->rank_host[r]
 		                         : r / job->ranks_per_node;
 	if (host)
-		comm = cpl_comm_contract(job->comm, host, n, CPL_CONTRACT_BYTES,
-		                         err);
+		comm = cpl_comm_contract(job->comm, host, hosts_of(job),
+		                         CPL_CONTRACT_BYTES, err);
 	else
 		cpl_fail_memory(err);
+	free(host);
+	return comm;
+}
+
+/* These are the seconds of the slowest flow between two nodes, where others' bytes
+ * are on its links, too. */
+static int queues_of(const struct cpl_feature_job *job,
+                     const struct cpl_load *load, double *value,
+                     struct cpl_error *err)
+{
+	struct cpl_comm *comm = comm_of_hosts(job, err);
+	int rc = -1;
+
 	if (comm)
 		rc = cpl_queues_seconds(
 		        &(struct cpl_queues){
@@ -175,7 +185,6 @@ static int queues_of(const struct cpl_feature_job *job,
 		                .others = job->total ? NULL : job->background},
 		        &value[CPL_FEATURE_QUEUES], err);
 	cpl_comm_free(comm);
-	free(host);
 	return rc;
 }
 
@@ -243,4 +252,65 @@ int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
 			return cpl_fail(err, "the traffic adds up to more than "
 			                     "a number can hold");
 	return 0;
+}
+
+static bool leads_from(const struct cpl_network *net, int64_t link, int station)
+{
+	for (int p = 0; p < net->n_ports; p++)
+		if (net->link_from[link] ==
+		    cpl_network_station_router(net, station, p))
+			return true;
+	return false;
+}
+
+/* Add the bytes of a host to those of its router's links, and return the most. */
+static double add_first_links(const struct cpl_feature_job *job,
+                              const struct cpl_comm *comm, int host,
+                              struct cpl_route_finder *finder, double *sum)
+{
+	const struct cpl_network *net = job->net;
+	int from = job->node[host], station = cpl_network_station(net, from);
+	double most = 0;
+
+	for (int64_t e = comm->row[host]; e < comm->row[host + 1]; e++) {
+		int to = job->node[comm->to[e]], n;
+		const struct cpl_share *share;
+
+		if (from == to || cpl_network_share_domain(net, from, to))
+			continue;
+		share = cpl_route_find(finder, station,
+		                       cpl_network_station(net, to), &n);
+		for (int i = 0; i < n; i++)
+			if (leads_from(net, share[i].link, station)) {
+				sum[share[i].link] +=
+				        share[i].part * comm->bytes[e];
+				most = fmax(most, sum[share[i].link]);
+			}
+	}
+	return most;
+}
+
+int cpl_feature_first_links(const struct cpl_feature_job *job, double *bytes,
+                            struct cpl_error *err)
+{
+	struct cpl_comm *comm = comm_of_hosts(job, err);
+	double *sum = calloc((size_t)job->net->n_links + 1, sizeof(*sum));
+	struct cpl_route_finder finder;
+	int rc = -1;
+
+	*bytes = 0;
+	if (!sum)
+		cpl_fail_memory(err);
+	else if (comm)
+		rc = cpl_route_finder_init(&finder, job->net, job->routing,
+		                           err);
+	if (!rc) {
+		for (int h = 0; h < comm->ranks; h++)
+			*bytes = fmax(*bytes, add_first_links(job, comm, h,
+			                                      &finder, sum));
+		cpl_route_finder_free(&finder);
+	}
+	cpl_comm_free(comm);
+	free(sum);
+	return rc;
 }

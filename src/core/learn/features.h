@@ -61,3 +61,10 @@ struct cpl_feature_job {
  * * log + pairs * (log pairs + links of a route)). */
 int cpl_features(const struct cpl_feature_job *job, double value[CPL_FEATURES],
                  struct cpl_error *err);
+
+/* These are the most bytes that the nodes of a router send by one of its links, on
+ * which their routes begin: what the fullest injection FIFO of a Blue Gene/Q takes,
+ * which has one for each direction. No model of a site has it. It returns 0, or -1
+ * with err when memory is out. It costs O(links + pairs * links of a route). */
+int cpl_feature_first_links(const struct cpl_feature_job *job, double *bytes,
+                            struct cpl_error *err);

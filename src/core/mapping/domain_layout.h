@@ -30,10 +30,12 @@ struct cpl_domain_cost {
 /*
  * Sets rank_host[comm->ranks] to indices into host[], per_host ranks each but for the
  * last one, from layouts by group_layout.h and in blocks on the first hosts by node, as
- * Slurm fills them, to better ones. No port is busier than in blocks, and no more is
- * sent between domains: *blocks has their cost, and *out that of the layout. Which of
- * the hosts a rank gets does not depend on their order if it needs them all. Returns 0,
- * or -1 with err (too few hosts; memory). O(entries log entries + work).
+ * Slurm fills them, and on the hosts as they are given or, where that is by node, on the
+ * domains with most of them, to better ones. No more is sent between domains than in
+ * blocks by node, whose cost is *blocks, and no port is busier than in these or in blocks
+ * on the hosts as they are given: of a policy's nodes in the order of its ranks the mapper
+ * keeps what that found. *out is the cost of the layout.
+ * Returns 0, or -1 with err (too few hosts; memory). O(entries log entries + work).
  */
 int cpl_domain_layout(const struct cpl_domain_layout *how, int *rank_host,
                       struct cpl_domain_cost *blocks, struct cpl_domain_cost *out,

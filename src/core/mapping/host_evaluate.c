@@ -61,6 +61,19 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
+void cpl_figures_count_rail(struct cpl_figures *figures, const struct cpl_network *net,
+                            enum cpl_objective objective, double rail)
+{
+	int alike = net->port_use == CPL_PORTS_AFFINITY ? net->accelerators.ports : 1;
+
+	figures->rail = rail;
+	if (objective != CPL_OBJECTIVE_BUSIEST || !(rail > 0))
+		return;
+	figures->metrics.max_injection =
+	        larger(figures->metrics.max_injection,
+	               rail / (alike > 1 ? alike : 1) / net->fastest_port);
+}
+
 /* Adds the bytes of host i to its node, and to the sums. */
 static void add_host(struct cpl_evaluator *ev, const struct cpl_comm *hosts,
                      const int *node, int i, struct cpl_job_sums *sums)

@@ -18,6 +18,12 @@ struct cpl_figures {
 	double rail; /* cpl_rank_groups_rail, where it is asked for */
 };
 
+/* The busiest rail is known. By busiest it is a link of a node, taken for one of the
+ * fastest: metrics are of what hosts send in all, by equal parts of ports. An
+ * accelerator's ports have equal parts of its bytes. O(1). */
+void cpl_figures_count_rail(struct cpl_figures *figures, const struct cpl_network *net,
+                            enum cpl_objective objective, double rail);
+
 /* What a layout is not to exceed where the objective does not look: bytes on its
  * busiest rail, and on the network. */
 struct cpl_ceiling {

@@ -4,7 +4,7 @@
  * a file, and a line in the list of mapping.mk.
  */
 /* Tests: * in test_mapper* test_mapping*; best* in test_best*; bundle* in
- * test_bundles; domain_layout in test_domains; host_* quick in test_joint test_ports; cell_spread
+ * test_bundles; domain_* in test_domains; host_* quick in test_joint test_ports; cell_spread
  * group* replace in test_groups; link_sums ptram* in
  * test_ptram; rank_groups in test_rank_boxes; tile_option in test_tile. */
 #pragma once

@@ -16,6 +16,7 @@ site_sources += src/core/mapping/mapping.h \
 	src/core/mapping/replace.h src/core/mapping/replace.c \
 	src/core/mapping/group_layout.h src/core/mapping/group_layout.c \
 	src/core/mapping/domain_layout.h src/core/mapping/domain_layout.c \
+	src/core/mapping/domain_search.h src/core/mapping/domain_search.c \
 	src/core/mapping/clusters.h src/core/mapping/clusters.c
 
 # One file for each mapper, in the order of lists; a new one is a line here. Lists

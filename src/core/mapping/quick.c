@@ -74,8 +74,9 @@ int cpl_quick_evaluate(struct cpl_quick *q, const struct cpl_rank_groups *groups
 	if (cpl_evaluate(&q->ev, judged, at, out, err))
 		return -1;
 	if (q->load)
-		out->rail = cpl_rank_groups_rail(groups, q->req->net, node,
-		                                 q->load);
+		cpl_figures_count_rail(out, q->req->net, q->req->objective,
+		                       cpl_rank_groups_rail(groups, q->req->net,
+		                                            node, q->load));
 	return 0;
 }
 

@@ -13,7 +13,7 @@ static const char *const common_keys[] = {
         "format",  "version",          "name",  "type",
         "routing", "nodes_per_router", "nodes", "bandwidth",
         "ports",   "adaptive",         "accelerators",
-        "router_names"};
+        "latency", "router_names"};
 
 #define COMMON_KEYS (sizeof(common_keys) / sizeof(*common_keys))
 #define MAX_KEYS 32
@@ -229,6 +229,18 @@ static int read_names(struct cpl_network *net, const json_t *root,
 	return names && !(net->router_name && right) ? cpl_fail_memory(err) : 0;
 }
 
+static void find_fastest_port(struct cpl_network *net)
+{
+	int64_t n = net->cable_bandwidth ? cpl_network_port_cables(net) : net->n_ports;
+
+	for (int64_t i = 0; i < n; i++) {
+		double bandwidth = cpl_network_port_bandwidth(net, i);
+
+		if (bandwidth > net->fastest_port)
+			net->fastest_port = bandwidth;
+	}
+}
+
 static int fill(struct cpl_network *net, const json_t *root, const char *path,
                 struct cpl_error *err)
 {
@@ -270,9 +282,11 @@ static int fill(struct cpl_network *net, const json_t *root, const char *path,
 	    cpl_ports_find_stations(net, err) || allocate_links(net, err))
 		return -1;
 	if (type->links(net, err) || cpl_network_check_bandwidths(net, err) ||
+	    cpl_network_read_latencies(net, root, err) ||
 	    (type->flags & CPL_NETWORK_NEXT_LINKS &&
 	     cpl_network_find_next_links(net, err)))
 		return -1;
+	find_fastest_port(net);
 	return cpl_network_read_routes(net, root, path, err) ||
 	                       cpl_ports_fractions(net, err)
 	               ? -1

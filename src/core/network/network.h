@@ -5,7 +5,7 @@
  * are numbered class by class. Injection and ejection are indexed by node id
  * and kept apart.
  */
-/* Tests: bandwidths nodes shape dragonfly* hyperx* torus* in test_network;
+/* Tests: bandwidths latencies nodes shape dragonfly* hyperx* torus* in test_network;
  * dragonfly/kinds* in test_dragonfly_kinds; next_links routes in test_graph;
  * accelerators in test_accelerators; export in golden/networks.t;
  * stations in test_ports; against in golden/against.t; cost in
@@ -177,6 +177,7 @@ struct cpl_network {
 	double port_share[CPL_NETWORK_MAX_PORTS];
 	/* By node and port, where nodes differ in it; else NULL. */
 	double *cable_bandwidth;
+	double fastest_port;  /* bytes/s, the most of them */
 	int *port_router;     /* [n_nodes * n_ports] by node */
 	int *router_first;    /* [n_routers + 1] into router_node */
 	int *router_node;     /* nodes of the routers by their first port, by
@@ -200,6 +201,11 @@ struct cpl_network {
 	int64_t n_links;      /* directed router-to-router links */
 	int n_classes;
 	struct cpl_link_class link_class[CPL_NETWORK_MAX_CLASSES];
+	/* Seconds that a bit takes along a link of each class, then of nodes' links,
+	 * and through a router; 0 where the file states none. */
+	double class_latency[CPL_NETWORK_MAX_CLASSES + 1];
+	double router_latency;
+	bool has_latency;     /* some are above 0 */
 	int *link_from;       /* [n_links] router ids */
 	int *link_to;         /* [n_links] */
 	unsigned char *link_class_of; /* [n_links] */
@@ -276,6 +282,21 @@ int cpl_network_check_bandwidths(const struct cpl_network *net,
 /* -1: nobody makes such links, and err says which unit may be meant; else 0. */
 int cpl_network_doubt_bandwidths(const struct cpl_network *net,
                                  struct cpl_error *err);
+
+/* Seconds from node to node over a route between their routers, whose links count by
+ * their parts: along these, both nodes' links, and through routers. O(n). */
+static inline double cpl_network_route_latency(const struct cpl_network *net,
+                                               const struct cpl_share *share,
+                                               int n)
+{
+	double sum = 2 * net->class_latency[net->n_classes] + net->router_latency;
+
+	for (int i = 0; net->has_latency && i < n; i++)
+		sum += share[i].part *
+		       (net->class_latency[net->link_class_of[share[i].link]] +
+		        net->router_latency);
+	return sum;
+}
 
 /* Parallel cables of a link: those of its bundle, or 1. O(1). */
 static inline int cpl_network_link_cables(const struct cpl_network *net,

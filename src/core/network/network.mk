@@ -2,7 +2,7 @@ site_sources += src/core/network/network.h src/core/network/network.c \
 	src/core/network/type.h src/core/network/routes.c \
 	src/core/network/next_links.c src/core/network/ports.c \
 	src/core/network/stations.c src/core/network/bandwidths.c \
-	src/core/network/accelerators.c \
+	src/core/network/latencies.c src/core/network/accelerators.c \
 	src/core/network/nodes.c src/core/network/shape.c
 lab_sources += src/core/network/against.h src/core/network/against.c \
 	src/core/network/export.h src/core/network/export.c \

@@ -138,6 +138,12 @@ int cpl_network_find_next_links(struct cpl_network *net, struct cpl_error *err);
 
 extern const struct cpl_registry cpl_network_types;
 
+/* "latency" of root, once the classes of links are there: seconds of a link of each,
+ * by its name, of nodes' links ("injection"), of those that are not named ("link"), and of
+ * a router. 0 or -1 with err. O(classes). */
+int cpl_network_read_latencies(struct cpl_network *net, const json_t *root,
+                               struct cpl_error *err);
+
 /*
  * "routing_table" of root, a file in the network's folder (path; NULL: a text
  * in memory, which cannot name one), into net->routes, once the links are

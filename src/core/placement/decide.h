@@ -41,7 +41,8 @@
  * (max-congestion, mean-congestion, hop-bytes), what has a busier rail than the
  * scheduler's own nodes in blocks, or linear where these are not known, or sends more
  * between domains, comes after what has not: in every comparison of candidates and of
- * rank orders, and first.
+ * rank orders, and first. By busiest, which counts the rail among links, what has a
+ * busier one does.
  *
  * With units to be kept, candidates that break few of the wholly free units of
  * the machine are preferred, for a price: of those that are by the objective's

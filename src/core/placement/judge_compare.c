@@ -30,10 +30,10 @@ bool cpl_judge_ceiling(const struct cpl_decide_request *req,
 		if (c->policy != policy || !c->evaluated)
 			continue;
 		out->rail = c->rail;
-		if (domains)
+		if (domains && req->wish.objective != CPL_OBJECTIVE_BUSIEST)
 			out->bytes = c->sums.bytes_on_network;
 	}
-	return req->wish.objective < CPL_OBJECTIVE_BUSIEST && (domains || rails);
+	return req->wish.objective <= CPL_OBJECTIVE_BUSIEST && (domains || rails);
 }
 
 /* -1: only a is within the ceiling, 1: only b, 0: both or none. */

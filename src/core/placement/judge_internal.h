@@ -75,9 +75,10 @@ int cpl_judge_open_times(struct judge *j, struct cpl_error *err);
 /* Has the budget run out? The decision is cut short then. */
 bool cpl_judge_no_budget(struct judge *j);
 /* What candidates are not to exceed: what the scheduler's own nodes, where they are not
- * known linear, come to in blocks once they were evaluated, by rail and, with domains,
- * bytes between these. Returns whether there is to be such a thing: with rails or
- * domains, where the objective does not look at them. */
+ * known linear, come to in blocks once they were evaluated, by rail and, with domains
+ * and an objective that does not look at links of nodes, bytes between these. Returns
+ * whether there is to be such a thing: with rails or domains, by an objective of
+ * links. */
 bool cpl_judge_ceiling(const struct cpl_decide_request *req,
                        const struct cpl_decision *decision,
                        struct cpl_ceiling *out);

@@ -59,9 +59,11 @@ static int tell_rail(struct cpl_quick *quick, struct cpl_quick_layout *l,
 	if (quick->load) {
 		rc = cpl_rank_groups_given(&given, req->net, req->comm, l->of,
 		                           req->n_hosts, err);
-		l->figures.rail = rc ? 0
-		                     : cpl_rank_groups_rail(&given, req->net,
-		                                            l->node, quick->load);
+		if (!rc)
+			cpl_figures_count_rail(
+			        &l->figures, req->net, req->objective,
+			        cpl_rank_groups_rail(&given, req->net, l->node,
+			                             quick->load));
 	}
 	cpl_rank_groups_free(&given);
 	return rc;

@@ -5,6 +5,17 @@
 
 #include "simulate/simulate_internal.h"
 
+void cpl_sim_set_latencies(struct cpl_sim_options *options,
+                           const double *class_latency)
+{
+	bool differ = false;
+
+	for (int k = 0; k < options->net->n_classes; k++)
+		differ |= class_latency[k] != class_latency[k + 1];
+	options->link_latency = class_latency[0];
+	options->class_latency = differ ? class_latency : NULL;
+}
+
 int cpl_sim_costs_init(struct cpl_simulation *sim)
 {
 	if (!sim->options->class_latency)

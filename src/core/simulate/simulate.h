@@ -136,6 +136,12 @@ struct cpl_sim_options {
 	.executions = 1, .speed = 1, .eager = 65536, .tolerance = 0.001,       \
 	.packet = 4096, .buffer = 65536, .lanes = 1
 
+/* Sets the latencies of links of each class of the network, then of nodes' links, to
+ * numbers that have to outlive the options: where all are alike they are one number.
+ * O(classes). */
+void cpl_sim_set_latencies(struct cpl_sim_options *options,
+                           const double *class_latency);
+
 /* A rank's seconds: computing; waiting with a message of its own under way;
  * waiting for others without one. */
 struct cpl_sim_rank {

@@ -33,7 +33,8 @@
  *
  * And the last byte of a message comes later than it was sent: each link passes
  * packets on when it has them whole, so that a message takes the time of a packet (of
- * itself, where that is smaller) on each link of its way besides. The phase takes what
+ * itself, where that is smaller) on each link of its way besides, and links and routers
+ * take what the network states as their latency, once. The phase takes what
  * is halfway between the mean flow's and that of the one that has most of it, its
  * messages each after the other. Of many flows
  * it is told by pairs of routers: the most on the routers' way and the most on nodes'
@@ -173,7 +174,8 @@ struct cpl_times_result {
 	double seconds; /* of communication, under the background */
 	double alone;   /* the same without it */
 	double waiting; /* of seconds, in queues */
-	double latency; /* of both, messages' last packets on their ways */
+	double latency; /* of both, messages' last packets on their ways,
+	                 * with the latencies of these */
 	double busiest; /* of seconds, what the phases' busiest links take at
 	                 * least: seconds is no less than it and the two above */
 	int64_t link;   /* the busiest of the phase that takes longest; the

@@ -183,9 +183,10 @@ static int add_flow(struct times_placing *p, int64_t *n, int from,
 		                       add_inside(p, n, to, kind, false, pair)
 		               ? -1
 		               : 0;
-	last_there(p, last_packets(pair) * (port_time(net, from) +
-	                               route_time(net, share, shares) +
-	                               port_time(net, to)));
+	last_there(p, cpl_network_route_latency(net, share, shares) +
+	                      last_packets(pair) * (port_time(net, from) +
+	                                            route_time(net, share, shares) +
+	                                            port_time(net, to)));
 	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
@@ -285,6 +286,7 @@ static int add_host(struct times_placing *p, int host, int *n_touched)
 static int add_routes(struct times_placing *p, int from, int n_touched)
 {
 	struct cpl_times_space *space = p->space;
+	const struct cpl_network *net = space->net;
 	int rc = 0;
 
 	for (int i = 0; i < n_touched; i++) {
@@ -298,10 +300,10 @@ static int add_routes(struct times_placing *p, int from, int n_touched)
 			                share[k].part * space->messages[to]) <
 			    0)
 				rc = -1;
-		last_there(p, space->ports[to] +
+		last_there(p, cpl_network_route_latency(net, share, shares) +
+		                       space->ports[to] +
 		                       space->packet[to] *
-		                               route_time(space->net, share,
-		                                          shares));
+		                               route_time(net, share, shares));
 		space->bytes[to] = space->messages[to] = 0;
 		space->packet[to] = space->ports[to] = 0;
 	}
