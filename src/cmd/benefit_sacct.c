@@ -2,7 +2,6 @@
 #include "commplace-config.h"
 #include "benefit_sacct.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

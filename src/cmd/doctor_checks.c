@@ -15,7 +15,6 @@
 #include "site/counters.h"
 #include "site_files.h"
 #include "slurm_search.h"
-#include "slurm_shell.h"
 #include "status.h"
 
 #define SELECT "select/cons_tres_commplace"

@@ -64,11 +64,8 @@ int explain_next(const struct cpl_record *r,
 #define EXPLAIN_STATE "STATE.json"
 const char *explain_state(const struct explained *e, char line[128]);
 
-/* Cells of a table: text made printable, "-" for none; a number, "-" below 0; a
- * change in percent. */
+/* Cells of a table: text made printable, "-" for none; a change in percent. */
 const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX]);
-const char *explain_number(double value, char buffer[32]);
 const char *explain_change(double from, double to, char buffer[32]);
 #define EXPLAIN_CLEAN(text) explain_clean(text, (char[CPL_ERROR_MAX]){""})
-#define EXPLAIN_NUMBER(value) explain_number(value, (char[32]){""})
 #define EXPLAIN_CHANGE(from, to) explain_change(from, to, (char[32]){""})

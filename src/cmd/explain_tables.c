@@ -18,7 +18,9 @@ const char *explain_clean(const char *text, char buffer[CPL_ERROR_MAX])
 	return *buffer ? buffer : "-";
 }
 
-const char *explain_number(double value, char buffer[32])
+/* A cell of a number, "-" below 0. */
+#define EXPLAIN_NUMBER(value) number_cell(value, (char[32]){""})
+static const char *number_cell(double value, char buffer[32])
 {
 	if (value < 0)
 		return "-";

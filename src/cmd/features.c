@@ -2,10 +2,10 @@
 /* `commplace features`: what is known of a job on placements, as a table. */
 #include "cmd.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "job_inputs.h"
 #include "learn/features.h"
@@ -48,12 +48,10 @@ static int take_rank_file(const struct cmd *self, void *into,
                           const char *option, const char *value)
 {
 	struct features *f = into;
-	const char **more = realloc(f->rank_file, sizeof(*more) *
-	                                    ((size_t)f->n_rank_files + 1));
 
-	if (!more)
+	if (cpl_array_grow(&f->rank_file, f->n_rank_files,
+	                   sizeof(*f->rank_file), NULL))
 		return cmd_failf(self, "%s: out of memory", option);
-	f->rank_file = more;
 	f->rank_file[f->n_rank_files++] = value;
 	return CMD_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "run_events.h"
 #include "signature.h"
 #include "signature/phases/phases.h"
@@ -15,16 +16,15 @@ int job_list_add(const struct cmd *self, void *into, const char *option,
                  const char *value)
 {
 	struct job_list *list = into;
-	struct job_traffic *grown =
-	        realloc(list->job, ((size_t)list->n + 1) * sizeof(*grown));
+	struct job_traffic *job;
 
-	if (!grown)
+	if (cpl_array_grow(&list->job, list->n, sizeof(*job), NULL))
 		return cmd_fail_memory(self);
-	list->job = grown;
-	grown[list->n] = list->common;
-	grown[list->n].where_said = false;
-	grown[list->n].is_trace = !strcmp(option, "--trace");
-	grown[list->n++].signature = value;
+	job = &list->job[list->n++];
+	*job = list->common;
+	job->where_said = false;
+	job->is_trace = !strcmp(option, "--trace");
+	job->signature = value;
 	return CMD_OK;
 }
 

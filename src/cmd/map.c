@@ -2,7 +2,6 @@
 #include "map.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms.h"

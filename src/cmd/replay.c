@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "options.h"
 #include "site_files.h"
@@ -24,7 +25,7 @@ struct replayed {
 };
 
 struct replays {
-	int n, room;
+	int n;
 	struct replayed *one;
 	int count[N_VERDICTS];
 };
@@ -49,16 +50,8 @@ static enum replay_verdict replay(struct replay_site *site,
 
 static struct replayed *next(struct replays *all, struct cpl_error *err)
 {
-	if (all->n == all->room) {
-		int room = 2 * all->room + 16;
-		void *more =
-		        realloc(all->one, (size_t)room * sizeof(*all->one));
-
-		if (!more)
-			return cpl_fail_null_memory(err);
-		all->one = more;
-		all->room = room;
-	}
+	if (cpl_array_grow(&all->one, all->n, sizeof(*all->one), err))
+		return NULL;
 	all->one[all->n] = (struct replayed){0};
 	return &all->one[all->n];
 }

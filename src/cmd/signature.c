@@ -265,7 +265,7 @@ static struct cpl_signature *import_files(const struct signature_options *o,
 		                            sizeof(list)));
 		return NULL;
 	}
-	return cpl_signature_import_steps(
+	return cpl_signature_import(
 	        (const char *const *)file, n, o->format,
 	        &(struct cpl_import_options){(int)o->ranks, (int)o->ep,
 	                                     o->step},

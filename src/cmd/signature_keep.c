@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/sort.h"
 #include "signature/install.h"
@@ -54,15 +55,11 @@ static void free_recordings(struct recordings *r)
 static int add_recording(struct recordings *r, char *path,
                          struct cpl_error *err)
 {
-	struct recording *more =
-	        realloc(r->one, ((size_t)r->n + 1) * sizeof(*more));
-
-	if (!more) {
+	if (cpl_array_grow(&r->one, r->n, sizeof(*r->one), err)) {
 		free(path);
-		return cpl_fail_memory(err);
+		return -1;
 	}
-	r->one = more;
-	more[r->n++] = (struct recording){.path = path};
+	r->one[r->n++] = (struct recording){.path = path};
 	return 0;
 }
 

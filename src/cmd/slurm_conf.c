@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/hostlist.h"
 #include "site_files.h"
@@ -69,27 +70,25 @@ static char *value_of(const char *line, const char *key, bool equals)
 static int add_partitions(struct slurm_conf *conf, const char *text)
 {
 	struct cpl_hostlist list = {0};
-	char **more;
 	int rc = 0;
 
 	if (!strcasecmp(text, "DEFAULT") ||
 	    cpl_hostlist_parse(&list, text, NULL))
 		return 0;
-	more = realloc(conf->partition,
-	               (size_t)(conf->n_partitions + list.count) *
-	                       sizeof(*more));
-	if (more)
-		conf->partition = more;
-	for (int i = 0; more && i < list.count; i++) {
+	for (int i = 0; i < list.count && !rc; i++) {
 		char *name = strdup(list.name[i]);
 
-		if (name)
+		if (name &&
+		    !cpl_array_grow(&conf->partition, conf->n_partitions,
+		                    sizeof(name), NULL)) {
 			conf->partition[conf->n_partitions++] = name;
-		else
+		} else {
+			free(name);
 			rc = -1;
+		}
 	}
 	cpl_hostlist_free(&list);
-	return more ? rc : -1;
+	return rc;
 }
 
 static int read_conf(struct slurm_conf *conf, const char *path, int depth);

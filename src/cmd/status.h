@@ -85,9 +85,6 @@ struct status {
  * set before. 0, or -1 with err; status_close it in either case. */
 int status_open(struct status *s, const char *network, struct cpl_error *err);
 void status_close(struct status *s);
-/* The number of the job that is alone on the machine, as far as records say and if all
- * that it sends is known; else -1. */
-int64_t status_alone(const struct status *s);
 /* What measurements say of cables. */
 struct cabling_view status_cabling(const struct status *s);
 

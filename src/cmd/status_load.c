@@ -124,7 +124,9 @@ static double measured_of(const struct status *s, int64_t link)
 	                                                     : -1;
 }
 
-int64_t status_alone(const struct status *s)
+/* The number of the job that is alone on the machine, as far as records say and if all
+ * that it sends is known; else -1. */
+static int64_t alone(const struct status *s)
 {
 	return s->state.n_jobs == 1 && !s->skipped && s->job[0].times
 	               ? s->state.job[0].id
@@ -136,7 +138,7 @@ struct cabling_view status_cabling(const struct status *s)
 	return (struct cabling_view){.net = s->net,
 	                             .measured = &s->measured,
 	                             .cabling = &s->cabling,
-	                             .job = status_alone(s)};
+	                             .job = alone(s)};
 }
 
 /* What switches counted, without regard to its age, which is shown. */
@@ -163,7 +165,7 @@ static int read_measured(struct status *s, struct cpl_error *err)
 		if (rest)
 			rc = cpl_cabling_check(
 			        &s->cabling, &s->measured, s->net,
-			        status_alone(s) < 0 ? NULL : &s->rate, err);
+			        alone(s) < 0 ? NULL : &s->rate, err);
 		free(rest);
 	}
 	free(path);

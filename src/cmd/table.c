@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/printable.h"
 
 struct cmd_table {
 	size_t columns;
 	const char *align;
 	char **cell; /* [rows * columns] */
-	size_t rows, capacity;
+	size_t rows;
 	bool failed; /* out of memory */
 	/* Each cell is written here first: a stream for each cell would cost
 	 * more than its text. */
@@ -87,17 +88,10 @@ void cmd_table_row(struct cmd_table *table, const char *format, ...)
 
 	if (!table || table->failed)
 		return;
-	if (table->rows == table->capacity) {
-		size_t capacity = 2 * table->capacity + 16;
-
-		row = realloc(table->cell,
-		              capacity * table->columns * sizeof(*row));
-		table->failed = !row;
-		if (!row)
-			return;
-		table->cell = row;
-		table->capacity = capacity;
-	}
+	table->failed = cpl_array_grow(&table->cell, (int64_t)table->rows,
+	                               table->columns * sizeof(*row), NULL);
+	if (table->failed)
+		return;
 	row = table->cell + table->rows++ * table->columns;
 	va_start(ap, format);
 	for (size_t i = 0; i < table->columns; i++) {

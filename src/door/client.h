@@ -57,7 +57,7 @@ struct cpl_engine {
 	bool private_jobs;
 	struct cpl_packer hosts;      /* the message that names them */
 	struct cpl_engine_live *live; /* [n_live] jobs that run, by id */
-	int n_live, max_live;
+	int n_live;
 	uint32_t number; /* of the last call */
 	uint32_t late;   /* of one that was given up, 0: none */
 	bool late_waited; /* a call has waited for it that was not its own */

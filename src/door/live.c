@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bisect.h"
 
 bool door_live_find(const struct cpl_engine *engine, int64_t id, int *at)
@@ -18,19 +19,12 @@ bool door_live_find(const struct cpl_engine *engine, int64_t id, int *at)
 
 void door_live_add(struct cpl_engine *engine, int64_t id, bool suspended)
 {
-	struct cpl_engine_live *more;
-	int at, most;
+	int at;
 
 	if (!door_live_find(engine, id, &at)) {
-		if (engine->n_live == engine->max_live) {
-			most = 2 * engine->max_live + 64;
-			more = realloc(engine->live,
-			               (size_t)most * sizeof(*more));
-			if (!more)
-				return;
-			engine->live = more;
-			engine->max_live = most;
-		}
+		if (cpl_array_grow(&engine->live, engine->n_live,
+		                   sizeof(*engine->live), NULL))
+			return;
 		memmove(engine->live + at + 1, engine->live + at,
 		        (size_t)(engine->n_live++ - at) *
 		                sizeof(*engine->live));

@@ -236,7 +236,7 @@ static enum nccl_shape shape_of(const char *algorithm)
 	return NCCL_RING;
 }
 
-uint64_t nccl_call_pack(const struct nccl_call *call)
+static uint64_t pack_call(const struct nccl_call *call)
 {
 	return (uint64_t)(uint32_t)call->root << 32 |
 	       (uint32_t)call->channels << 16 | (uint32_t)call->shape << 8 |
@@ -299,8 +299,7 @@ static void *count_call(struct nccl_cell *context, struct nccl_call *call,
 	}
 	if (!take_bytes(datatype, count, &bytes))
 		return NULL;
-	c = find_cell(NCCL_CELL_CALLS, context->communicator,
-	              nccl_call_pack(call));
+	c = find_cell(NCCL_CELL_CALLS, context->communicator, pack_call(call));
 	if (!c) {
 		count_full(bytes);
 		return NULL;

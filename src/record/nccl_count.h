@@ -91,7 +91,7 @@ struct nccl_cell {
 	union {
 		struct nccl_communicator about;
 		struct {
-			uint64_t key; /* the peer, or nccl_call_pack */
+			uint64_t key; /* the peer, or of nccl_call_unpack */
 			_Atomic uint64_t sum[NCCL_SUMS];
 		};
 	};
@@ -144,7 +144,6 @@ const struct nccl_cell *nccl_cell_at(uint32_t i);
 /* What is logged, of which `missed` calls and messages are not for want of room. */
 uint32_t nccl_log(const struct nccl_logged **log, uint64_t *missed);
 
-uint64_t nccl_call_pack(const struct nccl_call *call);
 struct nccl_call nccl_call_unpack(uint64_t key);
 
 static inline uint64_t nccl_sum(const struct nccl_cell *cell, int i)

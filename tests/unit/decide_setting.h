@@ -152,8 +152,11 @@ static inline struct cpl_harm *run_others(struct setting *s,
 	period = 10 * cpl_load_seconds(cpl_workload_load(w), s->net);
 	cpl_load_scale(rates, cpl_workload_load(w), 1 / period, s->net);
 	cpl_harm_job(harm);
-	assert_int_equal(
-	        cpl_harm_add_load(harm, cpl_workload_load(w), period, NULL), 0);
+	for (int64_t l = 0; l < cpl_times_links(s->net); l++) {
+		double rate = *cpl_times_at(rates, l);
+
+		assert_true(rate == 0 || !cpl_harm_add(harm, l, rate, NULL));
+	}
 	assert_int_equal(cpl_harm_ready(harm, NULL), 0);
 	cpl_comm_free(comm);
 	cpl_workload_free(w);

@@ -281,7 +281,7 @@ static void compare_times(const struct cpl_network *net,
 	times->exact = exact;
 	assert_int_equal(cpl_times_order(times, NULL, 2, HOSTS, &err), 0);
 	assert_int_equal(cpl_times_put(times, space, node, &err), 0);
-	cpl_times_add(times, cpl_times_period(times), &load);
+	cpl_times_add(times, times->period, &load);
 	for (int64_t i = 0; i < cpl_times_links(net); i++) {
 		/* What passes an accelerator on its way out is not known. */
 		if (i >= cpl_times_inside(net, CPL_INSIDE_NODE) &&

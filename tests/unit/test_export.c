@@ -10,6 +10,7 @@
 #include "signature/export/export.h"
 #include "signature/import/import.h"
 
+static const struct cpl_import_options none;
 static char dir[] = "/tmp/commplace-export-XXXXXX";
 
 static int into_dir(void **state)
@@ -70,8 +71,8 @@ static void test_there_and_back(void **state)
 		                                 &lost, &err),
 		                 0);
 		assert_int_equal(lost == NULL, i == 0);
-		sig = cpl_signature_import(&path, 1, format[i], "n", NULL,
-		                           &err);
+		sig = cpl_signature_import(&path, 1, format[i], &none, "n",
+		                           NULL, &err);
 		if (!sig)
 			fail_msg("%s", err.text);
 		same(sig->phase[0].comm, comm, i == 0);
@@ -195,7 +196,7 @@ static struct cpl_signature *import_files(const char *format,
 		                                       strlen(text[i]), 0644,
 		                                       err),
 		                 0);
-	return cpl_signature_import(path, n, format, "n", NULL, err);
+	return cpl_signature_import(path, n, format, &none, "n", NULL, err);
 }
 
 static void test_openmpi_monitoring(void **state)

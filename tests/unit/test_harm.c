@@ -136,26 +136,24 @@ static void test_against_the_definition(void **state)
 	cpl_network_free(net);
 }
 
-static void test_loads_over_a_period(void **state)
+static void test_node_links(void **state)
 {
 	struct cpl_network *net =
 	        cpl_network_parse(network, strlen(network), "test", NULL);
 	struct cpl_harm *harm = cpl_harm_new(net, NULL);
+	int64_t node_link = net->n_links + net->n_nodes + 5;
 	struct cpl_times_rate own[2];
-	struct cpl_load load;
 
-	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
-	load.link[3] = 4e9;
-	load.ejection[5] = 1e9;
 	cpl_harm_job(harm);
-	assert_int_equal(cpl_harm_add_load(harm, &load, 8, NULL), 0);
+	assert_int_equal(cpl_harm_add(harm, 3, 5e8, NULL), 0);
+	assert_int_equal(cpl_harm_add(harm, node_link, 1.25e8, NULL), 0);
 	assert_int_equal(cpl_harm_ready(harm, NULL), 0);
 	/* 1.25e8 of 5e8 bytes/s on the node link, 5e8 of the link's: 3 is of
 	 * the first dimension. The slower is the link, at 0.5. */
 	own[0] = (struct cpl_times_rate){
 	        3, 0.2 * cpl_times_bandwidth(net, 3)};
 	assert_float_equal(cpl_harm_by(harm, own, 1), 0.2, 1e-12);
-	own[0].link = net->n_links + net->n_nodes + 5;
+	own[0].link = node_link;
 	own[0].rate = 5e8;
 	/* The node link takes 0.25 * 2 then: as long as the other. */
 	if (cpl_times_bandwidth(net, 3) == 1e9)
@@ -164,55 +162,46 @@ static void test_loads_over_a_period(void **state)
 	if (cpl_times_bandwidth(net, 3) == 1e9)
 		assert_float_equal(cpl_harm_by(harm, own, 1), 0.5, 1e-12);
 	assert_int_equal(cpl_harm_shared(harm, own, 1), 0);
-	cpl_load_free(&load);
 	cpl_harm_free(harm);
 	cpl_network_free(net);
 }
 
-/* Every link of a load counts, from the first to the last of each kind. */
-static void test_each_link_of_a_load(void **state)
+/* Every link counts, from the first to the last of each kind. */
+static void test_each_link(void **state)
 {
 	struct cpl_network *net =
 	        cpl_network_parse(network, strlen(network), "test", NULL);
 	int64_t links = cpl_times_links(net);
-	struct cpl_load load;
 
-	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
 	for (int64_t l = 0; l < links; l++) {
 		double bandwidth = cpl_times_bandwidth(net, l);
 		struct cpl_times_rate own = {l, bandwidth};
 		struct cpl_harm *harm = cpl_harm_new(net, NULL);
 
-		*cpl_times_at(&load, l) = 2 * bandwidth;
 		cpl_harm_job(harm);
-		assert_int_equal(cpl_harm_add_load(harm, &load, 4, NULL), 0);
+		assert_int_equal(cpl_harm_add(harm, l, bandwidth / 2, NULL), 0);
 		assert_int_equal(cpl_harm_ready(harm, NULL), 0);
 		for (int64_t k = 0; k < links; k++) {
 			own.link = k;
 			assert_float_equal(cpl_harm_by(harm, &own, 1),
 			                   k == l ? 1 : 0, 1e-12);
 		}
-		*cpl_times_at(&load, l) = 0;
 		cpl_harm_free(harm);
 	}
-	cpl_load_free(&load);
 	cpl_network_free(net);
 }
 
-static int under_pressure(const struct cpl_network *net,
-                          const struct cpl_load *load, struct cpl_error *err)
+static int under_pressure(const struct cpl_network *net, struct cpl_error *err)
 {
 	struct cpl_harm *harm = cpl_harm_new(net, err);
-	int rc = -1;
+	int rc = harm ? 0 : -1;
 
-	if (harm) {
+	if (harm)
 		for (int j = 0; j < JOBS; j++)
 			cpl_harm_job(harm);
-		rc = cpl_harm_add_load(harm, load, 1, err) ||
-		                     cpl_harm_ready(harm, err)
-		             ? -1
-		             : 0;
-	}
+	for (int64_t l = 0; !rc && l < cpl_times_links(net); l++)
+		rc = cpl_harm_add(harm, l, 1, err);
+	rc = rc ? rc : cpl_harm_ready(harm, err);
 	cpl_harm_free(harm);
 	return rc;
 }
@@ -227,25 +216,19 @@ static void test_no_memory(void **state)
 	        "\"nodes_per_router\":4,\"nodes\":\"n[0-255]\"}";
 	struct cpl_network *net =
 	        cpl_network_parse(wide, strlen(wide), "test", NULL);
-	int64_t links = cpl_times_links(net);
-	struct cpl_load load;
 	int n = 0, rc = -1;
 
-	assert_int_equal(cpl_load_init(&load, net, NULL), 0);
-	for (int64_t l = 0; l < links; l++)
-		*cpl_times_at(&load, l) = 1;
 	for (; rc; n++) {
 		struct cpl_error err = {""};
 
 		left = n;
-		rc = under_pressure(net, &load, &err);
+		rc = under_pressure(net, &err);
 		left = -1;
 		if (rc)
 			assert_string_equal(err.text, "out of memory");
 	}
 	/* The object, three arrays of it, two that grow, three more, a copy. */
 	assert_in_range(n, 9, 12);
-	cpl_load_free(&load);
 	cpl_network_free(net);
 }
 
@@ -253,8 +236,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_against_the_definition),
-	        cmocka_unit_test(test_loads_over_a_period),
-	        cmocka_unit_test(test_each_link_of_a_load),
+	        cmocka_unit_test(test_node_links),
+	        cmocka_unit_test(test_each_link),
 	        cmocka_unit_test(test_no_memory),
 	};
 

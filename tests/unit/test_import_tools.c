@@ -8,6 +8,7 @@
 #include "entries.h"
 #include "signature/import/import.h"
 
+static const struct cpl_import_options none;
 static char dir[] = "/tmp/commplace-tools-XXXXXX";
 
 static int into_dir(void **state)
@@ -359,9 +360,11 @@ static void test_chakra(void **state)
 
 		write_file(et[r], &file);
 	}
-	check_entries(cpl_signature_import(et, 3, "chakra", "n", NULL, &err), 3,
-	              want, 6, &err);
-	check_entries(cpl_signature_import(order, 3, "chakra", "n", NULL, &err),
+	check_entries(
+	        cpl_signature_import(et, 3, "chakra", &none, "n", NULL, &err),
+	        3, want, 6, &err);
+	check_entries(cpl_signature_import(order, 3, "chakra", &none, "n", NULL,
+	                                   &err),
 	              3, want, 6, &err);
 }
 
@@ -369,7 +372,8 @@ static void chakra_refused(const char *const *path, int n, const char *why)
 {
 	struct cpl_error err = {""};
 
-	assert_null(cpl_signature_import(path, n, "chakra", "n", NULL, &err));
+	assert_null(cpl_signature_import(path, n, "chakra", &none, "n", NULL,
+	                                 &err));
 	if (strncmp(err.text, why, strlen(why)))
 		fail_msg("'%s', not '%s'", err.text, why);
 }
@@ -425,8 +429,8 @@ static void test_chakra_refused(void **state)
 	put_text(&file, 0, "", 0);
 	write_file("j.0.et", &file);
 	/* one rank that does nothing is a signature */
-	cpl_signature_free(cpl_signature_import(et, 1, "chakra", "n", NULL,
-	                                        &(struct cpl_error){""}));
+	cpl_signature_free(cpl_signature_import(et, 1, "chakra", &none, "n",
+	                                        NULL, &(struct cpl_error){""}));
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #include "signature/signature.h"
 #include "traffic/distance.h"
 #include "traffic/moves.h"
-#include "traffic/times.h"
+#include "traffic/times_internal.h"
 #include "traffic/workload.h"
 
 #define MACHINES 40
@@ -278,7 +278,7 @@ static void compare_times(struct machine *m, struct cpl_comm *comm, int each,
 	rate = cpl_times_rates(times, &n);
 	for (int64_t i = 0; i < n; i++)
 		*cpl_times_at(&load, rate[i].link) +=
-		        rate[i].rate * cpl_times_period(times);
+		        rate[i].rate * times->period;
 	compare(m, &load);
 	cpl_load_free(&load);
 	cpl_times_close(times);

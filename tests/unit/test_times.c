@@ -475,8 +475,7 @@ static void test_phases(void **state)
 		assert_number(run->share, timed ? 0.4 : 1, 1e-12);
 		/* The busiest link has 20 GB; node 2 gets 30 by a faster one.
 		 */
-		assert_number(cpl_times_period(s.times), timed ? 100 : 20,
-		              1e-9);
+		assert_number(s.times->period, timed ? 100 : 20, 1e-9);
 		rate = cpl_times_rates(s.times, &n);
 		assert_int_equal(n, 5);
 		for (int64_t i = 0; i < n; i++)
@@ -567,8 +566,7 @@ static void check_rates_by(const struct setting *s,
 	want = cpl_workload_load(w);
 	cpl_times_add(s->times, 1, &got);
 	for (int64_t l = 0; l < cpl_times_links(s->net); l++) {
-		double bytes =
-		        *cpl_times_at(&got, l) * cpl_times_period(s->times);
+		double bytes = *cpl_times_at(&got, l) * s->times->period;
 
 		assert_number(bytes, 3 * *cpl_times_at(want, l), 1e-6);
 	}
@@ -688,7 +686,7 @@ static void test_adaptive(void **state)
 			                 0);
 			check_rates_by(&s, routing, comm, rank_node);
 			cpl_times_judge(s.times, NULL, false, &got);
-			assert_number(got.busiest, cpl_times_period(s.times),
+			assert_number(got.busiest, s.times->period,
 			              1e-9 * got.busiest);
 			assert_stages(&got);
 			assert_true(got.latency >= plain.latency * (1 - 1e-9));
@@ -754,7 +752,7 @@ static void test_limits_of_a_phase(void **state)
 		        cpl_times_put(s.times, s.space, s.node, NULL), 0);
 		cpl_times_judge(s.times, NULL, false, &got);
 		assert_int_equal(got.exact, exact >= 2);
-		assert_number(cpl_times_period(s.times), 0.51, 1e-12);
+		assert_number(s.times->period, 0.51, 1e-12);
 		tear_down(&s);
 	}
 	cpl_comm_free(comm);
@@ -838,7 +836,7 @@ static double judge_all(const struct cpl_network *net, const char *name,
 		cpl_times_judge(times, NULL, false, &got);
 	/* What it is to others, too. */
 	if (got.seconds >= 0)
-		got.seconds += cpl_times_period(times);
+		got.seconds += times->period;
 	cpl_times_close(times);
 	cpl_times_space_free(space);
 	return got.seconds;

@@ -2,7 +2,6 @@
 #include "benefit/notes.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "graph/arena.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #ifdef HAVE_SCOTCH_SCOTCH_H

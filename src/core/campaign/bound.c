@@ -129,6 +129,17 @@ static bool same(const struct job_bound *a, const struct job_bound *b)
 	       a->asked.whole == b->asked.whole && a->within == b->within;
 }
 
+/* The smallest segment so far is what nodes are to be left over by. */
+static void note_segment(struct bounds *b, int segment)
+{
+	if (!segment || (b->smallest && segment >= b->smallest))
+		return;
+	b->smallest = segment;
+	b->leaves = 0;
+	for (int u = 0; u < b->units.n; u++)
+		b->leaves += b->units.free[u] % segment;
+}
+
 int bounds_ask(struct bounds *b, int job, int n, const struct cpl_asked *asked,
                struct cpl_error *err)
 {
@@ -149,29 +160,8 @@ int bounds_ask(struct bounds *b, int job, int n, const struct cpl_asked *asked,
 		return cpl_fail_memory(err);
 	b->of[job] = b->n;
 	b->bound[b->n++] = bound;
+	note_segment(b, asked->segment);
 	return 0;
-}
-
-int bounds_smallest(const struct bounds *b)
-{
-	int least = 0;
-
-	for (int i = 0; i < b->n; i++) {
-		int segment = b->bound[i].asked.segment;
-
-		if (segment && (!least || segment < least))
-			least = segment;
-	}
-	return least;
-}
-
-int bounds_leave(const struct bounds *b, int segment)
-{
-	int n = 0;
-
-	for (int u = 0; u < b->units.n; u++)
-		n += b->units.free[u] % segment;
-	return n;
 }
 
 bool bounds_wait(const struct bounds *b, const struct cpl_easy_job *waits, int n)

@@ -29,6 +29,8 @@ struct bounds {
 	int least;                    /* nodes of the smallest unit */
 	int *row;  /* [n_nodes] where each stands in the row of all */
 	int *zero; /* [n_nodes + units] */
+	int smallest; /* segment that any job asks for; 0: none does */
+	int leaves;   /* nodes of the empty machine that no such segment has */
 	int n;
 	struct job_bound *bound;
 	int *of; /* [n_jobs] -1: none */
@@ -44,13 +46,6 @@ void bounds_close(struct bounds *bounds);
  * is out. O(those that ask for something else). */
 int bounds_ask(struct bounds *bounds, int job, int n,
                const struct cpl_asked *asked, struct cpl_error *err);
-
-/* This is the smallest segment that any job asks for; 0: none does. O(those that ask
- * for something else). */
-int bounds_smallest(const struct bounds *bounds);
-
-/* So many nodes of the empty machine no segment of so many can have. O(units). */
-int bounds_leave(const struct bounds *bounds, int segment);
 
 /* This says whether such a job of n nodes finds nodes on the empty machine: 1 or 0, or
  * -1 with err when memory is out. As bound_find. */

@@ -24,14 +24,12 @@
 
 /* This traffic can be made for any number of ranks. */
 struct cpl_jobs_pattern {
-	const char *name, *summary;
+	const char *name;
 	/* This makes the entries of n ranks, the same each time. */
 	void (*make)(int n, struct cpl_comm_gather *out);
 };
 
-/* These find a pattern by number, with NULL behind the last, or by name, with NULL
- * and an err that lists them. */
-const struct cpl_jobs_pattern *cpl_jobs_pattern_at(int i);
+/* This finds a pattern by name, or returns NULL with an err that lists them. */
 const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
                                                      struct cpl_error *err);
 /* This returns its matrix, which is symmetric: what n ranks send each other in one

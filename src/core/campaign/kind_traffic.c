@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "campaign/campaign_internal.h"
-#include "mapping/mappers.h"
 #include "mapping/quick.h"
 #include "placement/decide.h"
 

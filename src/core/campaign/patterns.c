@@ -162,25 +162,18 @@ static void two_d(int n, struct cpl_comm_gather *out)
 }
 
 static const struct cpl_jobs_pattern table[] = {
-	{"ring", "both neighbours on a ring", ring},
-	{"stencil-2d", "the 4 neighbours on a torus of 2 dimensions",
-	 stencil_2d},
-	{"stencil-3d", "the 6 neighbours of 3 dimensions", stencil_3d},
-	{"stencil-4d", "the 8 neighbours of 4 dimensions", stencil_4d},
-	{"pencil", "all-to-all in rows and in columns of a rectangle", pencil},
-	{"all-to-all", "everybody with everybody", all_to_all},
-	{"recursive-doubling", "partners at distances 1, 2, 4 ..., alike",
-	 doubling},
-	{"recursive-halving", "the same, the nearer the more bytes", halving},
-	{"binomial", "up and down a binomial tree", binomial},
-	{"2-d", "30 % recursive-doubling, 70 % binomial", two_d},
-	{NULL, NULL, NULL},
+	{"ring", ring},
+	{"stencil-2d", stencil_2d}, /* the neighbours on a torus */
+	{"stencil-3d", stencil_3d},
+	{"stencil-4d", stencil_4d},
+	{"pencil", pencil}, /* all-to-all in rows and in columns of a rectangle */
+	{"all-to-all", all_to_all},
+	{"recursive-doubling", doubling}, /* partners at distances 1, 2, 4 ... */
+	{"recursive-halving", halving},   /* the same, the nearer the more bytes */
+	{"binomial", binomial},           /* up and down a tree */
+	{"2-d", two_d}, /* 30 % recursive-doubling, 70 % binomial */
+	{NULL, NULL},
 };
-
-const struct cpl_jobs_pattern *cpl_jobs_pattern_at(int i)
-{
-	return table[i].name ? &table[i] : NULL;
-}
 
 const struct cpl_jobs_pattern *cpl_jobs_pattern_find(const char *name,
                                                      struct cpl_error *err)

@@ -97,12 +97,12 @@ static int leaves_over(const struct campaign_run *r, int job)
 	if (!r->chooser.own || !r->chooser.own->leftovers ||
 	    bound_in_segments(r->bounds, job))
 		return 0;
-	least = bounds_smallest(r->bounds);
+	least = r->bounds->smallest;
 	if (!least ||
 	    !bounds_wait(r->bounds, &r->easy.waits[r->easy.first],
 	                 r->easy.end - r->easy.first))
 		return 0;
-	leaves = bounds_leave(r->bounds, least);
+	leaves = r->bounds->leaves;
 	if (job == r->easy.waits[r->easy.first].job &&
 	    (r->c->log->job[job].nodes > leaves ||
 	     r->plain * r->nodes.n > PLAIN_MORE * leaves * r->submitted))
@@ -501,7 +501,7 @@ static int start_due(struct campaign_run *r, const struct cpl_pass *turn)
 	return turn->backfill ? backfill(r) : start_first(r);
 }
 
-static int play(struct campaign_run *r)
+static void play(struct campaign_run *r)
 {
 	const struct cpl_log *log = r->c->log;
 
@@ -515,15 +515,12 @@ static int play(struct campaign_run *r)
 		if (r->next < log->n_jobs && log->job[r->next].submit < then)
 			then = log->job[r->next].submit;
 		if (then > r->now && pass(r, then))
-			return -1;
+			return;
 		end_due(r, then);
 		submit_due(r);
-		if (start_due(r, &turn))
-			return -1;
-		if (r->err.text[0])
-			return -1;
+		if (start_due(r, &turn) || r->err.text[0])
+			return;
 	}
-	return 0;
 }
 
 static int open_run(struct campaign_run *r)
@@ -567,10 +564,9 @@ static void close_run(struct campaign_run *r)
 	free(r->planned);
 }
 
-int campaign_play(struct campaign_run *r)
+void campaign_play(struct campaign_run *r)
 {
-	int rc = open_run(r) || play(r) ? -1 : 0;
-
+	if (!open_run(r))
+		play(r);
 	close_run(r);
-	return rc;
 }

@@ -44,5 +44,5 @@ struct campaign_run {
 	struct cpl_error err;
 };
 
-/* Its jobs from first to last. 0, or -1 with its err. */
-int campaign_play(struct campaign_run *run);
+/* Its jobs from first to last; its err says why where that fails. */
+void campaign_play(struct campaign_run *run);

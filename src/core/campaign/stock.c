@@ -249,14 +249,14 @@ static int hops(const struct cpl_stock_tree *tree, int a, int b)
 /* This returns the place of the best one among those open, or -1. */
 static int next_leaf(const struct leaf_choice *c, int left)
 {
-	int best = -1;
+	int best = c->n_open ? 0 : -1;
 
-	for (int k = 0; k < c->n_open; k++) {
-		int i = c->open[k], other = best < 0 ? i : c->open[best], better;
+	for (int k = 1; k < c->n_open; k++) {
+		int i = c->open[k], other = c->open[best], better;
 
-		if (best >= 0 && c->dist[i] > c->dist[other])
+		if (c->dist[i] > c->dist[other])
 			continue;
-		better = best < 0 ? 1 : compare(c, i, other, left);
+		better = compare(c, i, other, left);
 		if (better > 0 || (!better && c->dist[i] < c->dist[other]))
 			best = k;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "graph/arena.h"
 
@@ -24,7 +25,7 @@ struct fast {
 	int *size; /* [want] */
 	int *of;   /* [p] group of an item, -1: free */
 	struct edge *edge;
-	int64_t n_edges, capacity;
+	int64_t n_edges;
 };
 
 static CPL_SORT_BY(by_bytes, struct edge, CPL_DOWN(bytes), CPL_UP(a), CPL_UP(b))
@@ -47,16 +48,8 @@ static void find_pivots(const struct cpl_comm *graph, double *pivot)
 
 static int push(struct fast *f, double bytes, int a, int b)
 {
-	if (f->n_edges == f->capacity) {
-		int64_t capacity = f->capacity ? 2 * f->capacity : 1024;
-		struct edge *more =
-		        realloc(f->edge, (size_t)capacity * sizeof(*more));
-
-		if (!more)
-			return -1;
-		f->edge = more;
-		f->capacity = capacity;
-	}
+	if (cpl_array_grow(&f->edge, f->n_edges, sizeof(*f->edge), NULL))
+		return -1;
 	f->edge[f->n_edges++] =
 	        (struct edge){bytes, a < b ? a : b, a < b ? b : a};
 	return 0;

@@ -102,7 +102,7 @@ void cpl_bundle_loads_swap(struct cpl_bundle_loads *l, const int *rank_host,
 	turn(l, rank_host, a, b);
 }
 
-static void forget(struct cpl_bundle_loads *l)
+void cpl_bundle_loads_undo(struct cpl_bundle_loads *l)
 {
 	for (int i = 0; i < l->n_touched; i++) {
 		l->change[l->touched[i]] = 0;
@@ -115,12 +115,7 @@ void cpl_bundle_loads_keep(struct cpl_bundle_loads *l)
 {
 	for (int i = 0; i < l->n_touched; i++)
 		l->load[l->touched[i]] += l->change[l->touched[i]];
-	forget(l);
-}
-
-void cpl_bundle_loads_undo(struct cpl_bundle_loads *l)
-{
-	forget(l);
+	cpl_bundle_loads_undo(l);
 }
 
 void cpl_bundle_loads_afresh(struct cpl_bundle_loads *l, const int *rank_host)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/random.h"
 #include "mapping/mapping_internal.h"
 
@@ -28,7 +29,6 @@ struct make {
 	int *size;        /* [bundles] */
 	int *seen, *met;  /* [bundles] links of the path at hand, and which
 	                   * bundles */
-	int64_t max_parts;
 };
 
 static void find_path(struct make *m, int from, int to)
@@ -146,16 +146,8 @@ static int add_fraction(struct make *m, int bundle, double part)
 {
 	struct cpl_bundles *b = m->b;
 
-	if (b->n_parts == m->max_parts) {
-		int64_t max = 2 * m->max_parts + 1024;
-		struct cpl_bundle_fraction *more =
-		        realloc(b->part, (size_t)max * sizeof(*more));
-
-		if (!more)
-			return -1;
-		b->part = more;
-		m->max_parts = max;
-	}
+	if (cpl_array_grow(&b->part, b->n_parts, sizeof(*b->part), NULL))
+		return -1;
 	b->part[b->n_parts++] = (struct cpl_bundle_fraction){bundle, part};
 	return 0;
 }

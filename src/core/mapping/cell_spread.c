@@ -66,18 +66,6 @@ static void measure(const struct cpl_cell_spread *how, const int *unit,
 	            how->weight[CPL_COLUMNS] * out->most[CPL_COLUMNS];
 }
 
-int cpl_cell_spread_measure(const struct cpl_cell_spread *how, const int *unit,
-                            struct cpl_cell_spreads *out, struct cpl_error *err)
-{
-	int *seen = malloc(((size_t)how->n_units + 1) * sizeof(*seen));
-
-	if (!seen)
-		return cpl_fail_memory(err);
-	measure(how, unit, seen, out);
-	free(seen);
-	return 0;
-}
-
 static int first_line(const struct strips *s, int strip)
 {
 	return (int)((int64_t)s->lines * strip / s->n);

@@ -35,9 +35,3 @@ struct cpl_cell_spreads {
  */
 int cpl_cell_spread_solve(const struct cpl_cell_spread *how, int *unit,
                           struct cpl_cell_spreads *out, struct cpl_error *err);
-
-/* Says what a layout comes to. Returns 0, or -1 with err (memory), in O(cells +
- * units). */
-int cpl_cell_spread_measure(const struct cpl_cell_spread *how, const int *unit,
-                            struct cpl_cell_spreads *out,
-                            struct cpl_error *err);

@@ -4,13 +4,12 @@
 
 #include "graph/arena.h"
 #include "mapping/rank_boxes.h"
+#include "traffic/objective.h"
 
 #define MAX_DIMS 5
 /* The limits of shapes tried and of entries looked at for them: some 5 ms. */
 #define TRIED 8
 #define WORK 2000000
-/* Numbers that differ by this share of the larger count as equal. */
-#define SAME 1e-9
 /* This share of the traffic may be outside of the pattern. */
 #define STRAY 0.05
 
@@ -39,13 +38,6 @@ struct boxes {
 	double *sums;
 };
 
-static int compare(double a, double b)
-{
-	if (fabs(a - b) <= SAME * fmax(fabs(a), fabs(b)))
-		return 0;
-	return a < b ? -1 : 1;
-}
-
 struct cpl_group_cut cpl_group_cut(const struct cpl_comm *comm, const int *of,
                                    int n, double *sums)
 {
@@ -72,9 +64,9 @@ struct cpl_group_cut cpl_group_cut(const struct cpl_comm *comm, const int *of,
 bool cpl_group_cut_better(const struct cpl_group_cut *a,
                           const struct cpl_group_cut *b)
 {
-	int order = compare(a->most, b->most);
+	int order = cpl_objective_compare(a->most, b->most);
 
-	return order ? order < 0 : compare(a->all, b->all) < 0;
+	return order ? order < 0 : cpl_objective_compare(a->all, b->all) < 0;
 }
 
 /* Does the distance fit into the strides, so that each divides the next? */
@@ -144,14 +136,14 @@ static void note(struct boxes *b, const struct box_shape *shape)
 	int at = b->n_best;
 
 	if (at == b->most &&
-	    compare(shape->surface, b->best[at - 1].surface) >= 0)
+	    cpl_objective_compare(shape->surface, b->best[at - 1].surface) >= 0)
 		return;
 	if (at == b->most)
 		at--;
 	else
 		b->n_best++;
-	for (; at > 0 &&
-	       compare(shape->surface, b->best[at - 1].surface) < 0;
+	for (; at > 0 && cpl_objective_compare(shape->surface,
+	                                       b->best[at - 1].surface) < 0;
 	     at--)
 		b->best[at] = b->best[at - 1];
 	b->best[at] = *shape;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "mapping/rank_groups.h"
 
 /* The bytes of a matrix that stay on its diagonal, and all of them. */
@@ -89,7 +90,6 @@ static int look_at_sizes(struct cpl_segment_advice *a,
                          struct cpl_error *err)
 {
 	for (int s = 1; s <= domain && s <= a->nodes; s++) {
-		struct cpl_segment_size *more;
 		double inside = 0;
 
 		if (a->nodes % s)
@@ -98,12 +98,9 @@ static int look_at_sizes(struct cpl_segment_advice *a,
 			inside = group_nodes(nodes, graph, s, a->of, err);
 		if (inside < 0)
 			return -1;
-		more = realloc(a->size,
-		               ((size_t)a->n_sizes + 1) * sizeof(*more));
-		if (!more)
-			return cpl_fail_memory(err);
-		a->size = more;
-		more[a->n_sizes++] = (struct cpl_segment_size){
+		if (cpl_array_grow(&a->size, a->n_sizes, sizeof(*a->size), err))
+			return -1;
+		a->size[a->n_sizes++] = (struct cpl_segment_size){
 		        s, a->bytes > 0 ? inside / a->bytes : 0};
 	}
 	return 0;

@@ -3,7 +3,6 @@
 #include "commplace-config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <netdb.h>
 #include <poll.h>
@@ -14,7 +13,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "measured/source.h"
 #include "measured/source_internal.h"

@@ -3,8 +3,6 @@
 
 #include "measured/names.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

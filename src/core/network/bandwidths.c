@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "network/network.h"
-#include "network/type.h"
 
 /* Numbers up to this are ratios to others, as is the 1 where nothing is stated:
  * links of computers carry more than 8 Mbit/s, and less than 80 Tbit/s. */

@@ -10,7 +10,6 @@
 #include "base/hostlist.h"
 #include "base/json.h"
 #include "base/sort.h"
-#include "network/type.h"
 
 struct export_switch {
 	char name[64];

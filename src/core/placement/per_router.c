@@ -3,7 +3,6 @@
  * "per-router:N": N nodes on each router, the last may have fewer; routers with
  * fewer free ones are left out, those taken are near each other.
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/sort.h"
 
@@ -30,18 +31,15 @@ static int push_version(void *arg, const char *file,
                         const struct profile_file *part, struct cpl_error *err)
 {
 	struct versions *list = arg;
-	struct cpl_version *more;
 
 	if (part->number > list->highest)
 		list->highest = part->number;
 	if (part->kind != INSTALLED)
 		return 0;
-	more = realloc(list->one, ((size_t)list->n + 1) * sizeof(*more));
-	if (!more)
-		return cpl_fail_memory(err);
-	list->one = more;
-	more[list->n++] = (struct cpl_version){.number = part->number,
-	                                       .ranks = part->ranks};
+	if (cpl_array_grow(&list->one, list->n, sizeof(*list->one), err))
+		return -1;
+	list->one[list->n++] = (struct cpl_version){.number = part->number,
+	                                            .ranks = part->ranks};
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "site/config_internal.h"
 
@@ -14,7 +15,6 @@
 static int start_partition(struct config_parser *p, const char *value)
 {
 	struct cpl_config *c = p->config;
-	void *more;
 
 	for (int i = 0; i < c->n_partitions; i++)
 		if (!strcmp(c->partition[i].partition, value))
@@ -28,11 +28,9 @@ static int start_partition(struct config_parser *p, const char *value)
 		                "Partition=%s names several partitions; give "
 		                "each a line, or begin with Match",
 		                value);
-	more = realloc(c->partition,
-	               ((size_t)c->n_partitions + 1) * sizeof(*c->partition));
-	if (!more)
-		return cpl_fail_memory(p->err);
-	c->partition = more;
+	if (cpl_array_grow(&c->partition, c->n_partitions,
+	                   sizeof(*c->partition), p->err))
+		return -1;
 	p->partition = &c->partition[c->n_partitions++];
 	*p->partition = (struct cpl_partition_rule){
 	        .partition = strdup(value),
@@ -46,12 +44,9 @@ static int start_partition(struct config_parser *p, const char *value)
 static int start_match(struct config_parser *p)
 {
 	struct cpl_config *c = p->config;
-	void *more = realloc(c->match,
-	                     ((size_t)c->n_matches + 1) * sizeof(*c->match));
 
-	if (!more)
-		return cpl_fail_memory(p->err);
-	c->match = more;
+	if (cpl_array_grow(&c->match, c->n_matches, sizeof(*c->match), p->err))
+		return -1;
 	p->match = &c->match[c->n_matches++];
 	*p->match = (struct cpl_match_rule){.line = p->line};
 	config_unset(&p->match->defaults);

@@ -86,13 +86,13 @@ static const struct rule rules[N_KEYS] = {
 	[KEY_KeepRecords] = {config_set_int, AT(keep_records), .low = 0, .high = 100000000},
 	[KEY_KeepRecordsDays] = {config_set_int, AT(keep_days), .low = 0, .high = 36500},
 	[KEY_Seed] = {config_set_uint64, AT(seed), .low = 0, .high = INT64_MAX},
-	[KEY_JobName] = {config_set_text_of, AT_MATCH(job_name)},
+	[KEY_JobName] = {config_set_text, AT_MATCH(job_name)},
 	[KEY_Partition] = {config_set_list, AT_MATCH(partition)},
 	[KEY_QOS] = {config_set_list, AT_MATCH(qos)},
 	[KEY_Account] = {config_set_list, AT_MATCH(account)},
 	[KEY_User] = {config_set_list, AT_MATCH(user)},
 	[KEY_Nodes] = {config_set_range, AT_MATCH(nodes)},
-	[KEY_Command] = {config_set_text_of, AT_MATCH(command)},
+	[KEY_Command] = {config_set_text, AT_MATCH(command)},
 	[KEY_Profile] = {config_set_profile, AT_MATCH(profile), .says_all = true},
 };
 /* clang-format on */

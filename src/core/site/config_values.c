@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/suggest.h"
 #include "binding/devices.h"
 #include "binding/launch.h"
 #include "mapping/mapping.h"
@@ -23,16 +22,14 @@
 
 #define MAX_DECISION_MS 60000
 
-static int set_text(struct config_parser *p, char **out, const char *value)
+/* NULL: there is none. */
+int config_set_text(struct config_parser *p, void *field, const char *value)
 {
-	free(*out);
-	*out = strdup(value);
-	return *out ? 0 : cpl_fail_memory(p->err);
-}
+	char **out = field;
 
-int config_set_text_of(struct config_parser *p, void *field, const char *value)
-{
-	return set_text(p, field, value);
+	free(*out);
+	*out = value ? strdup(value) : NULL;
+	return *out || !value ? 0 : cpl_fail_memory(p->err);
 }
 
 int config_set_path(struct config_parser *p, void *field, const char *value)
@@ -40,35 +37,25 @@ int config_set_path(struct config_parser *p, void *field, const char *value)
 	if (value[0] != '/')
 		return cpl_fail(p->err, " is a relative path; give one that "
 		                        "starts with /");
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 int config_set_user_dir(struct config_parser *p, void *field, const char *value)
 {
-	char **out = field;
-
-	if (!cpl_is_none(value))
-		return cpl_user_dir_check(value, p->err) ||
-		                       set_text(p, out, value)
-		               ? -1
-		               : 0;
-	free(*out);
-	*out = NULL;
-	return 0;
+	if (cpl_is_none(value))
+		return config_set_text(p, field, NULL);
+	return cpl_user_dir_check(value, p->err)
+	               ? -1
+	               : config_set_text(p, field, value);
 }
 
 int config_set_source(struct config_parser *p, void *field, const char *value)
 {
-	char **out = field;
-
-	if (!cpl_is_none(value))
-		return cpl_measured_source_check(value, p->err) ||
-		                       set_text(p, out, value)
-		               ? -1
-		               : 0;
-	free(*out);
-	*out = NULL;
-	return 0;
+	if (cpl_is_none(value))
+		return config_set_text(p, field, NULL);
+	return cpl_measured_source_check(value, p->err)
+	               ? -1
+	               : config_set_text(p, field, value);
 }
 
 /* Index of value in words, or -1 with err that lists them. */
@@ -209,10 +196,10 @@ static int refuse_scotch(struct config_parser *p, const char *value)
 int config_set_policy(struct config_parser *p, void *field, const char *value)
 {
 	if (cpl_is_none(value))
-		return set_text(p, field, CPL_NONE);
+		return config_set_text(p, field, CPL_NONE);
 	return p->names && p->names->policy(p, value)
 	               ? -1
-	               : set_text(p, field, value);
+	               : config_set_text(p, field, value);
 }
 
 int config_set_mapping(struct config_parser *p, void *field, const char *value)
@@ -220,16 +207,16 @@ int config_set_mapping(struct config_parser *p, void *field, const char *value)
 	return refuse_lacking(p, value) || refuse_scotch(p, value) ||
 	                       (p->names && p->names->mapping(p, value))
 	               ? -1
-	               : set_text(p, field, value);
+	               : config_set_text(p, field, value);
 }
 
 int config_set_order(struct config_parser *p, void *field, const char *value)
 {
 	if (cpl_is_none(value))
-		return set_text(p, field, CPL_NONE);
+		return config_set_text(p, field, CPL_NONE);
 	return p->names && p->names->order(p, value)
 	               ? -1
-	               : set_text(p, field, value);
+	               : config_set_text(p, field, value);
 }
 
 /* Whether the routing suits the network is known once that is loaded. */
@@ -237,16 +224,16 @@ int config_set_routing(struct config_parser *p, void *field, const char *value)
 {
 	return p->names && p->names->routing(p, value)
 	               ? -1
-	               : set_text(p, field, value);
+	               : config_set_text(p, field, value);
 }
 
 int config_set_binding(struct config_parser *p, void *field, const char *value)
 {
 	if (cpl_is_none(value))
-		return set_text(p, field, CPL_NONE);
+		return config_set_text(p, field, CPL_NONE);
 	if (refuse_scotch(p, value) || !cpl_binder_find(value, p->err))
 		return -1;
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 int config_set_objective(struct config_parser *p, void *field,
@@ -298,13 +285,13 @@ _Static_assert(CPL_MAY_PROFILE == 1 << 0 && CPL_MAY_POLICY == 1 << 1 &&
 int config_set_units(struct config_parser *p, void *field, const char *value)
 {
 	if (cpl_is_none(value))
-		return set_text(p, field, CPL_NONE);
+		return config_set_text(p, field, CPL_NONE);
 	if (!cpl_cut_is_spelled(value))
 		return cpl_fail(p->err, " is no name of units; use none, "
 		                        "router, chassis, group or another "
 		                        "level, a number from 1, or boxes such "
 		                        "as 4x4x2");
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 /* Whether a job's name makes one of a profile is known once there is the
@@ -314,10 +301,10 @@ int config_set_record(struct config_parser *p, void *field, const char *value)
 	char name[CPL_PROFILE_NAME_MAX + 1];
 
 	if (cpl_is_none(value))
-		return set_text(p, field, CPL_NONE);
+		return config_set_text(p, field, CPL_NONE);
 	if (cpl_record_name(value, "x", name, sizeof(name), p->err))
 		return -1;
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 /* Entries separated by commas, none empty. */
@@ -329,24 +316,20 @@ int config_set_list(struct config_parser *p, void *field, const char *value)
 	while (cpl_config_next(&list, entry, sizeof(entry)))
 		if (!*entry)
 			return cpl_fail(p->err, " has an empty entry");
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 /* "no", "yes", or names of variables. */
 int config_set_nic(struct config_parser *p, void *field, const char *value)
 {
-	char **out = field;
 	const char *list = value;
 	char entry[CPL_LAUNCH_NAME_MAX + 1];
 	size_t all = strlen(value);
 
-	if (!strcasecmp(value, "no")) {
-		free(*out);
-		*out = NULL;
-		return 0;
-	}
+	if (!strcasecmp(value, "no"))
+		return config_set_text(p, field, NULL);
 	if (!strcasecmp(value, "yes"))
-		return set_text(p, field, "yes");
+		return config_set_text(p, field, "yes");
 	if (all > CPL_LAUNCH_NAME_MAX)
 		return cpl_fail(p->err, " has more than %d characters",
 		                CPL_LAUNCH_NAME_MAX);
@@ -355,7 +338,7 @@ int config_set_nic(struct config_parser *p, void *field, const char *value)
 			return cpl_fail(p->err,
 			                " is not no, yes or names of "
 			                "variables such as UCX_NET_DEVICES");
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 /* "64", "64-", "64-512", "-512"; the low end is 1 or more. */
@@ -383,7 +366,7 @@ int config_set_profile(struct config_parser *p, void *field, const char *value)
 {
 	if (cpl_profile_name_check(value, p->err))
 		return -1;
-	return set_text(p, field, value);
+	return config_set_text(p, field, value);
 }
 
 bool cpl_config_next(const char **list, char *text, size_t size)

@@ -25,11 +25,11 @@ struct rule {
 };
 
 /* char *, own copies. */
-config_set config_set_text_of, config_set_path, config_set_user_dir,
+config_set config_set_text, config_set_path, config_set_user_dir,
         config_set_policy, config_set_mapping, config_set_binding,
         config_set_routing, config_set_order, config_set_units,
-        config_set_record, config_set_list, config_set_profile,
-        config_set_nic, config_set_source;
+        config_set_record, config_set_list, config_set_profile, config_set_nic,
+        config_set_source;
 /* int: index of one of the rule's words, number, milliseconds, enum
  * cpl_objective, bits. */
 config_set config_set_choice, config_set_int, config_set_time,

@@ -22,8 +22,13 @@ void engine_bounds_forget(struct desk *desk)
 		forget(&desk->bounds[i]);
 }
 
-const struct cpl_bounds *engine_bounds(struct desk *desk, const char *rules,
-                                       const char *units, struct cpl_error *err)
+/* The bounds of a job, read for the network in force: until the next call. NULL
+ * with err. O(1), or as cpl_bounds_read where they are others than the last
+ * few. */
+static const struct cpl_bounds *read_bounds(struct desk *desk,
+                                            const char *rules,
+                                            const char *units,
+                                            struct cpl_error *err)
 {
 	struct kept_bounds *kept;
 
@@ -95,7 +100,7 @@ int engine_bind(struct deciding *d, struct cpl_error *err)
 		return 0;
 	if (imply_segments(d))
 		return cpl_fail_memory(err);
-	d->bounds = engine_bounds(d->desk, rules_of(d), d->req->units, err);
+	d->bounds = read_bounds(d->desk, rules_of(d), d->req->units, err);
 	return d->bounds ? 0 : -1;
 }
 

@@ -225,12 +225,6 @@ void engine_volumes_free(struct desk *desk);
 
 /* engine_bounds.c */
 
-/* The bounds of a job, read for the network in force: until the next call. NULL
- * with err. O(1), or as cpl_bounds_read where they are others than the last
- * few. */
-const struct cpl_bounds *engine_bounds(struct desk *desk, const char *rules,
-                                       const char *units,
-                                       struct cpl_error *err);
 /* The network changed. */
 void engine_bounds_forget(struct desk *desk);
 

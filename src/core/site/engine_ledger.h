@@ -73,7 +73,7 @@ struct ledger {
 	struct snapshot
 	        *snapshot;       /* that loads are for; a reference, or NULL */
 	struct running *running; /* in id order */
-	int n_running, max_running;
+	int n_running;
 	struct cpl_scene scene; /* of the snapshot, with their loads */
 	struct rest rest;       /* in it */
 	int64_t sample_id;      /* of the last one that was in it */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bisect.h"
 #include "base/sort.h"
 
@@ -180,18 +181,11 @@ struct running *engine_running_add(struct ledger *ledger,
 
 	if (old)
 		engine_running_remove(ledger, old);
-	if (ledger->n_running == ledger->max_running) {
-		int max = ledger->max_running ? 2 * ledger->max_running : 64;
-		struct running *more =
-		        realloc(ledger->running, (size_t)max * sizeof(*more));
-
-		if (!more) {
-			cpl_record_free(record);
-			cpl_profile_drop(profile);
-			return NULL;
-		}
-		ledger->running = more;
-		ledger->max_running = max;
+	if (cpl_array_grow(&ledger->running, ledger->n_running,
+	                   sizeof(*ledger->running), NULL)) {
+		cpl_record_free(record);
+		cpl_profile_drop(profile);
+		return NULL;
 	}
 	at = lower_bound(ledger, record->job);
 	memmove(&ledger->running[at + 1], &ledger->running[at],

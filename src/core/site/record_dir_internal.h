@@ -20,7 +20,7 @@ struct state_dir {
 	atomic_bool ours; /* found to be so; others read it */
 	bool foreign;  /* told that it is not */
 	int64_t *late; /* [n_late] ends to be tried again */
-	int n_late, max_late;
+	int n_late;
 	int64_t tried;  /* ns */
 	int64_t pruned; /* ns */
 	/* Of looks at what may go: */

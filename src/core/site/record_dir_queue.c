@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/sort.h"
@@ -26,16 +27,9 @@
 
 static void remember_end(struct state_dir *state, int64_t id)
 {
-	if (state->n_late == state->max_late) {
-		int max = state->max_late ? 2 * state->max_late : 64;
-		void *more = realloc(state->late,
-		                     (size_t)max * sizeof(*state->late));
-
-		if (!more)
-			return;
-		state->late = more;
-		state->max_late = max;
-	}
+	if (cpl_array_grow(&state->late, state->n_late, sizeof(*state->late),
+	                   NULL))
+		return;
 	state->late[state->n_late++] = id;
 }
 

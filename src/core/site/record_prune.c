@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "site/site_internal.h"
 
@@ -27,22 +28,15 @@ static CPL_SORT_BY(by_age, struct file, CPL_UP(came.tv_sec),
 static int list(DIR *folder, struct file **out, struct cpl_error *err)
 {
 	struct file *file = NULL;
-	int n = 0, room = 0;
+	int n = 0;
 	const char *name;
 	struct stat st;
 	int64_t id;
 
 	while ((name = state_next_job(folder, &id))) {
-		if (n == room) {
-			struct file *more;
-
-			room = 2 * room + 256;
-			more = realloc(file, (size_t)room * sizeof(*file));
-			if (!more) {
-				free(file);
-				return cpl_fail_memory(err);
-			}
-			file = more;
+		if (cpl_array_grow(&file, n, sizeof(*file), err)) {
+			free(file);
+			return -1;
 		}
 		if (!fstatat(dirfd(folder), name, &st, AT_SYMLINK_NOFOLLOW))
 			file[n++] = (struct file){id, st.st_ctim};

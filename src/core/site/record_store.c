@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/hostlist.h"
 #include "base/json.h"
@@ -319,19 +320,12 @@ static int running_job(const char *state_dir, int64_t id,
 }
 
 /* One more job at the end, still empty. NULL: memory. */
-static struct cpl_running_job *next_job(struct cpl_state *state, int *capacity)
+static struct cpl_running_job *next_job(struct cpl_state *state)
 {
-	if (state->n_jobs == *capacity) {
-		int more = *capacity ? 2 * *capacity : 16;
-		void *job =
-		        realloc(state->job, (size_t)more * sizeof(*state->job));
-
-		if (!job)
-			return NULL;
-		state->job = job;
-		*capacity = more;
-	}
-	return &state->job[state->n_jobs];
+	return cpl_array_grow(&state->job, state->n_jobs, sizeof(*state->job),
+	                      NULL)
+	               ? NULL
+	               : &state->job[state->n_jobs];
 }
 
 int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
@@ -339,7 +333,7 @@ int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
 {
 	struct cpl_error why = {""};
 	DIR *folder = state_open_folder(state_dir, "running", &why);
-	int capacity = 0, rc = 1;
+	int rc = 1;
 	int64_t id;
 
 	memset(out, 0, sizeof(*out));
@@ -350,7 +344,7 @@ int cpl_record_state(const char *state_dir, struct cpl_state *out, int *skipped,
 	if (!folder)
 		return cpl_fail(err, "%s", why.text);
 	while (rc >= 0 && state_next_job(folder, &id)) {
-		struct cpl_running_job *job = next_job(out, &capacity);
+		struct cpl_running_job *job = next_job(out);
 
 		rc = job ? running_job(state_dir, id, job) : -1;
 		out->n_jobs += rc > 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "site/resolve.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mapping/mapping.h"

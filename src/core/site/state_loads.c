@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "measured/unknown.h"
-#include "signature/signature.h"
 #include "site/state.h"
 
 struct context {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "site/submit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void cpl_verdict_free(struct cpl_verdict *verdict)

@@ -79,31 +79,6 @@ int cpl_harm_add(struct cpl_harm *harm, int64_t link, double rate,
 	return 0;
 }
 
-static int add_values(struct cpl_harm *harm, const double *value, int64_t n,
-                      int64_t first, double period, struct cpl_error *err)
-{
-	for (int64_t i = 0; i < n; i++)
-		if (value[i] > 0 &&
-		    cpl_harm_add(harm, first + i, value[i] / period, err))
-			return -1;
-	return 0;
-}
-
-int cpl_harm_add_load(struct cpl_harm *harm, const struct cpl_load *load,
-                      double period, struct cpl_error *err)
-{
-	int64_t links = harm->net->n_links;
-	int64_t nodes = cpl_network_port_cables(harm->net);
-
-	return add_values(harm, load->link, links, 0, period, err) ||
-	                       add_values(harm, load->injection, nodes, links,
-	                                  period, err) ||
-	                       add_values(harm, load->ejection, nodes,
-	                                  links + nodes, period, err)
-	               ? -1
-	               : 0;
-}
-
 /* By link, jobs in order. */
 static int sort(struct cpl_harm *harm, struct cpl_error *err)
 {

@@ -26,9 +26,6 @@ int cpl_harm_job(struct cpl_harm *harm);
  * them): bytes/s, > 0, each link once. 0, or -1 with err (memory). O(1). */
 int cpl_harm_add(struct cpl_harm *harm, int64_t link, double rate,
                  struct cpl_error *err);
-/* The load's links, as bytes over a period. The same. O(links + nodes). */
-int cpl_harm_add_load(struct cpl_harm *harm, const struct cpl_load *load,
-                      double period, struct cpl_error *err);
 /* To be called when no more jobs come. 0, or -1 with err (memory). O(links +
  * what was added). */
 int cpl_harm_ready(struct cpl_harm *harm, struct cpl_error *err);

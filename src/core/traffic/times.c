@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/members.h"
 #include "signature/rounds.h"
 #include "traffic/ports.h"
 
@@ -286,11 +287,6 @@ const struct cpl_run_times *cpl_times_run(const struct cpl_times *times)
 	return &times->run;
 }
 
-double cpl_times_period(const struct cpl_times *times)
-{
-	return times->period;
-}
-
 const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
                                              int64_t *n)
 {
@@ -448,17 +444,6 @@ int cpl_times_order(struct cpl_times *times, const int *rank_host,
 	return 0;
 }
 
-/* Ranks by what they are on, host[ranks]. */
-static void list_ranks(struct ordering *o, int ranks, int n)
-{
-	for (int r = 0; r < ranks; r++)
-		o->first[o->host[r] + 2]++;
-	for (int h = 0; h < n; h++)
-		o->first[h + 2] += o->first[h + 1];
-	for (int r = 0; r < ranks; r++)
-		o->rank[o->first[o->host[r] + 1]++] = r;
-}
-
 int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
                   struct cpl_error *err)
 {
@@ -496,7 +481,7 @@ int times_pair_up(struct cpl_times *times, const struct cpl_network *ported,
 			goto out;
 		o.host = cable;
 	}
-	list_ranks(&o, times->ranks, n);
+	cpl_members_list(o.host, times->ranks, n, o.first, o.rank);
 	rc = 0;
 	for (int i = 0; i < times->n_phases && !rc; i++)
 		rc = order_phase(&o, &times->phase[i], n);

@@ -254,9 +254,6 @@ struct cpl_times_rate {
  * again. O(1). */
 const struct cpl_times_rate *cpl_times_rates(const struct cpl_times *times,
                                              int64_t *n);
-/* Seconds over which the rates are: those of the run as stated, or else what
- * the busiest link takes for all its bytes. */
-double cpl_times_period(const struct cpl_times *times);
 /* Add sign (1 or -1) times the rates to load, and squares if it has these. O(links of
  * the job). */
 void cpl_times_add(const struct cpl_times *times, double sign,

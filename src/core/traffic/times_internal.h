@@ -125,7 +125,9 @@ struct cpl_times {
 	bool staged;  /* they pass links of each class in turn */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
-	double period;
+	double period; /* s over which the rates are: those of the run as
+	                * stated, or else what the busiest link takes for all
+	                * its bytes */
 	/* By cpl_times_share: [n_shared] where it meets others, its rates there, and what
 	 * these are over its stretch; [n_rates] the place of each in these, or -1. */
 	int n_shared, *meeting, *place;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "routing/adaptive/adaptive.h"
 #include "routing/backlog.h"
 #include "routing/progressive/progressive.h"
@@ -28,7 +29,7 @@ struct workload_job {
 struct cpl_workload {
 	const struct cpl_network *net;
 	int threads;
-	int n_jobs, room;
+	int n_jobs;
 	struct workload_job *job;
 	struct cpl_load load;
 	bool on_links; /* load.link may hold bytes */
@@ -100,15 +101,8 @@ static struct workload_job *next_job(struct cpl_workload *w,
 {
 	struct workload_job *job;
 
-	if (w->n_jobs == w->room) {
-		int room = 2 * w->room + 1;
-
-		job = realloc(w->job, (size_t)room * sizeof(*job));
-		if (!job)
-			return cpl_fail_null_memory(err);
-		w->job = job;
-		w->room = room;
-	}
+	if (cpl_array_grow(&w->job, w->n_jobs, sizeof(*job), err))
+		return NULL;
 	job = &w->job[w->n_jobs++];
 	*job = (struct workload_job){.routing = routing};
 	if (!cpl_routing_is_adaptive(routing))

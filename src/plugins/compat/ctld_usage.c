@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bisect.h"
 
 /* Slurm's own counts cost a pass over all nodes and their GRES, and in later series
@@ -24,7 +25,7 @@ static struct {
 	uint16_t *held; /* It counts jobs on each core. */
 	struct cplslurm_usage now;
 	struct counted *job; /* [n_jobs] in id order */
-	int n_jobs, max_jobs;
+	int n_jobs;
 } kept;
 
 void cplslurm_usage_forget(void)
@@ -155,16 +156,8 @@ static bool add_job(const job_record_t *job, bool cores)
 
 	if (is_counted(at, job->job_id))
 		return false;
-	if (kept.n_jobs == kept.max_jobs) {
-		int max = kept.max_jobs ? 2 * kept.max_jobs : 64;
-		void *more =
-		        realloc(kept.job, (size_t)max * sizeof(*kept.job));
-
-		if (!more)
-			return false;
-		kept.job = more;
-		kept.max_jobs = max;
-	}
+	if (cpl_array_grow(&kept.job, kept.n_jobs, sizeof(*kept.job), NULL))
+		return false;
 	if (!turn(job, cores, 1))
 		return false;
 	memmove(&kept.job[at + 1], &kept.job[at],

@@ -4,7 +4,6 @@
 #include "ctld_internal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "layout.h"

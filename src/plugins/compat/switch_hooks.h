@@ -83,7 +83,7 @@ struct cplslurm_shown {
 		void **at;
 		struct cplslurm_switch *ours;
 	} * slot;
-	int n, max;
+	int n;
 	const void *except;
 	bool failed;
 };

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const char option[] = "commplace_wraps=";
 
 static struct cplslurm_wrapped wrapped;
@@ -194,17 +196,10 @@ static void show(struct cplslurm_shown *shown, void **at)
 
 	if (!ours || shown->failed)
 		return;
-	if (shown->n == shown->max) {
-		int max = 2 * shown->max + 16;
-		struct cplslurm_slot *more =
-		        realloc(shown->slot, (size_t)max * sizeof(*more));
-
-		shown->failed = !more;
-		if (!more)
-			return;
-		shown->slot = more;
-		shown->max = max;
-	}
+	shown->failed = cpl_array_grow(&shown->slot, shown->n,
+	                               sizeof(*shown->slot), NULL);
+	if (shown->failed)
+		return;
 	shown->slot[shown->n++] = (struct cplslurm_slot){at, ours};
 	*at = ours->theirs;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "network/type.h"
 #include "network/reader/aries.h"
 
 static int compare(const void *a, const void *b)

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "base/sort.h"
-#include "network/type.h"
 
 enum { ROW, COLUMN, GLOBAL, KINDS };
 

@@ -111,7 +111,8 @@ int import_group_rank(const struct import_group *group, int rank)
 static CPL_SORT_BY(compare, struct import_call, CPL_UP(group),
                    CPL_UP(operation), CPL_UP(root), CPL_UP(rank), CPL_UP(bytes))
 
-void import_calls_merge(struct import_calls *calls)
+/* This adds up what one rank called with the same ranks. */
+static void merge_calls(struct import_calls *calls)
 {
 	int64_t n = 0;
 
@@ -207,7 +208,7 @@ int import_calls_expand(struct import_calls *calls,
 
 	if (!calls->n)
 		return 0;
-	import_calls_merge(calls);
+	merge_calls(calls);
 	for (int64_t i = 0; i < calls->n; i++) {
 		int n = group[calls->call[i].group].n;
 

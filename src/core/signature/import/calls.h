@@ -70,10 +70,6 @@ struct import_calls {
 int import_call_push(struct import_calls *calls, const struct import_call *call,
                      struct cpl_error *err);
 
-/* This adds up what one rank called with the same ranks. It costs O(calls log
- * calls). */
-void import_calls_merge(struct import_calls *calls);
-
 /* This returns the place of a rank in its group, whose ranks increase, or -1. It
  * costs O(log n). */
 int import_group_rank(const struct import_group *group, int rank);

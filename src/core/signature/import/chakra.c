@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/sort.h"
 #include "signature/import/calls.h"
 

@@ -197,7 +197,8 @@ static struct cpl_signature *make(struct matrix *m, const char *format,
 	return NULL;
 }
 
-struct cpl_signature *import_finish(struct matrix *m, const char *format,
+/* This makes a signature of what was read, whose list remains the caller's. */
+static struct cpl_signature *finish(struct matrix *m, const char *format,
                                     const char *source, const char *name,
                                     const char *application,
                                     struct cpl_error *err)
@@ -264,8 +265,8 @@ static struct cpl_signature *import(const struct import_text *text, int n,
 	uselocale(before);
 	freelocale(c_locale);
 	if (!rc)
-		sig = import_finish(&m, f->name, text[0].source, name,
-		                    application, err);
+		sig = finish(&m, f->name, text[0].source, name, application,
+		             err);
 	free(m.list.entry);
 	for (int i = 0; i < m.n_phases; i++)
 		free(m.phase[i].list.entry);
@@ -295,25 +296,13 @@ cpl_signature_import_entries(struct cpl_comm_entry *entry, int64_t n, int ranks,
 	struct matrix m = {
 	        .ranks = ranks, .list = {entry, n, false}, .lost = lost};
 
-	return import_finish(&m, format, source, name, application, err);
-}
-
-struct cpl_signature *cpl_signature_import(const char *const *path, int n,
-                                           const char *format, const char *name,
-                                           const char *application,
-                                           struct cpl_error *err)
-{
-	const struct cpl_import_options none = {0};
-
-	return cpl_signature_import_steps(path, n, format, &none, name,
-	                                  application, err);
+	return finish(&m, format, source, name, application, err);
 }
 
 struct cpl_signature *
-cpl_signature_import_steps(const char *const *path, int n, const char *format,
-                           const struct cpl_import_options *options,
-                           const char *name, const char *application,
-                           struct cpl_error *err)
+cpl_signature_import(const char *const *path, int n, const char *format,
+                     const struct cpl_import_options *options, const char *name,
+                     const char *application, struct cpl_error *err)
 {
 	const struct import_format *f = find_format(format, err);
 	struct import_text *text = f ? calloc((size_t)n, sizeof(*text)) : NULL;

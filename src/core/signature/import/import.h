@@ -9,6 +9,14 @@
 
 extern const struct cpl_registry cpl_importers;
 
+/* What a format of training steps takes besides. Zero-initialise it: other
+ * formats refuse what is set. */
+struct cpl_import_options {
+	int ranks; /* 0: the file says */
+	int ep;    /* the same of the ranks that experts are spread over */
+	bool step; /* leave out what comes before the first step */
+};
+
 /*
  * This reads files, or a text, into a signature of that name and application (may
  * be NULL) with one phase "all" of weight 1. "left_out" in sig->recorded says what
@@ -36,28 +44,15 @@ extern const struct cpl_registry cpl_importers;
  * process, and n files make one matrix. For the others n is 1. Files may be
  * gzipped.
  */
-struct cpl_signature *cpl_signature_import(const char *const *path, int n,
-                                           const char *format, const char *name,
-                                           const char *application,
-                                           struct cpl_error *err);
+struct cpl_signature *
+cpl_signature_import(const char *const *path, int n, const char *format,
+                     const struct cpl_import_options *options, const char *name,
+                     const char *application, struct cpl_error *err);
+/* The same of one text, without options. */
 struct cpl_signature *
 cpl_signature_import_text(const char *text, size_t length, const char *source,
                           const char *format, const char *name,
                           const char *application, struct cpl_error *err);
-
-/* What a format of training steps takes besides. Zero-initialise it. */
-struct cpl_import_options {
-	int ranks; /* 0: the file says */
-	int ep;    /* the same of the ranks that experts are spread over */
-	bool step; /* leave out what comes before the first step */
-};
-
-/* This does the same with these; other formats refuse them. */
-struct cpl_signature *
-cpl_signature_import_steps(const char *const *path, int n, const char *format,
-                           const struct cpl_import_options *options,
-                           const char *name, const char *application,
-                           struct cpl_error *err);
 
 /* This does the same with n entries, which it reorders, that somebody else has read
  * from `source`. `lost` says what is left out, or is NULL. It costs O(n log n). */

@@ -30,13 +30,6 @@ struct matrix {
 void import_lost(struct matrix *m, const char *fmt, ...)
         __attribute__((format(printf, 2, 3)));
 
-/* This makes a signature of what was read, whose name and application have been
- * checked; the matrix' list remains the caller's. It returns NULL with err. */
-struct cpl_signature *import_finish(struct matrix *m, const char *format,
-                                    const char *source, const char *name,
-                                    const char *application,
-                                    struct cpl_error *err);
-
 /* These read the whole next field as a number. They return 1, or 0 at the line's
  * end, or -1 with err. Integers lie in [low, high], amounts in 0 to 1e18. */
 int import_integer(struct cpl_lines *in, const char *what, int64_t low,

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "signature/import/calls.h"
 
 struct communicator {
@@ -86,13 +87,10 @@ static int add_communicator(struct nccl_inspector *s, int ranks,
                             struct cpl_error *err)
 {
 	int n = s->n_communicators;
-	struct communicator *more =
-	        realloc(s->communicator, ((size_t)n + 1) * sizeof(*more));
 	int *slots;
 
-	if (!more)
-		return cpl_fail_memory(err);
-	s->communicator = more;
+	if (cpl_array_grow(&s->communicator, n, sizeof(*s->communicator), err))
+		return -1;
 	if (ranks > CPL_SIGNATURE_MAX_RANKS - s->n_slots)
 		return cpl_fail(err,
 		                "communicators have more than %d ranks in "
@@ -103,7 +101,7 @@ static int add_communicator(struct nccl_inspector *s, int ranks,
 	if (!slots)
 		return cpl_fail_memory(err);
 	s->slot_process = slots;
-	more[n] = (struct communicator){ranks, s->n_slots};
+	s->communicator[n] = (struct communicator){ranks, s->n_slots};
 	for (int r = 0; r < ranks; r++)
 		slots[s->n_slots + r] = -1;
 	s->n_slots += ranks;

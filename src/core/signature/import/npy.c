@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* NumPy's format, versions 1.0 to 3.0 (NEP 1), has a magic number, its version, the
  * length of the header, the header as a Python dictionary, and the numbers. */
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/packed.h"
 #include "base/sort.h"
@@ -224,15 +225,8 @@ static struct cpl_run_node *add_node(struct event_reader *r,
 {
 	int64_t n = rank->n_nodes;
 
-	if (!(n & (n - 1))) { /* full at powers of two */
-		struct cpl_run_node *more;
-
-		more = realloc(rank->node,
-		               sizeof(*more) * (size_t)(n ? 2 * n : 1));
-		if (!more)
-			return cpl_fail_null_memory(r->err);
-		rank->node = more;
-	}
+	if (cpl_array_grow(&rank->node, n, sizeof(*rank->node), r->err))
+		return NULL;
 	memset(&rank->node[n], 0, sizeof(*rank->node));
 	rank->n_nodes++;
 	return &rank->node[n];
@@ -299,18 +293,13 @@ static int read_events(struct event_reader *r, struct cpl_run_rank *rank)
 static int read_section(struct event_reader *r)
 {
 	struct cpl_run_events *e = r->events;
-	struct cpl_run_rank *more, *rank;
+	struct cpl_run_rank *rank;
 
 	/* One rank in memory is far larger than in the file. */
 	if (e->n == e->ranks)
 		return bad(r, "more ranks than there are");
-	if (!(e->n & (e->n - 1))) { /* full at powers of two */
-		more = realloc(e->rank,
-		               sizeof(*more) * (size_t)(e->n ? 2 * e->n : 1));
-		if (!more)
-			return cpl_fail_memory(r->err);
-		e->rank = more;
-	}
+	if (cpl_array_grow(&e->rank, e->n, sizeof(*e->rank), r->err))
+		return -1;
 	rank = &e->rank[e->n++];
 	memset(rank, 0, sizeof(*rank));
 	rank->rank = cpl_get_int(&r->in, e->ranks - 1);
