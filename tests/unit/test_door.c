@@ -330,6 +330,7 @@ static void test_says_without_a_call(void **state)
 	for (int i = 0; i < 1000 && !has_logged("between calls"); i++)
 		usleep(10000);
 	assert_true(has_logged("between calls"));
+	assert_true(engine->child > 0);
 	kill(engine->child, SIGKILL);
 	for (int i = 0; i < 1000 && !has_logged("is gone"); i++)
 		usleep(10000);
@@ -376,6 +377,7 @@ static void test_begun_again(void **state)
 	cpl_engine_end(engine, 6);
 	cpl_engine_suspended(engine, 9, true);
 	first = engine->child;
+	assert_true(first > 0);
 	kill(first, SIGKILL);
 	usleep(20000);
 	decide(engine, text);

@@ -238,6 +238,8 @@ static void measure(const struct cpl_load *own)
 	cpl_workload_free(w);
 	snprintf(to, sizeof(to), "%s", in_dir("links.csv"));
 	assert_int_equal(rename(in_dir("links.new"), to), 0);
+	/* A look that is still under way would say after this when the next one is. */
+	assert_true(cpl_engine_idle(engine, WAIT_MS));
 	pthread_mutex_lock(&engine->clerk.lock);
 	engine->clerk.measure_next = 0;
 	pthread_mutex_unlock(&engine->clerk.lock);
