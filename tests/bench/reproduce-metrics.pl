@@ -123,7 +123,7 @@ sub row {
 	my ($i, $packet) = @_;
 	print join(',', 'seconds', @figure), "\n" unless $i;
 	open my $in, '<', 'features.csv' or die "features.csv: $!\n";
-	my @lines = <$in>;
+	chomp(my @lines = <$in>);
 	my @name = split /,/, $lines[0];
 	my %placed;
 	@placed{@name} = split /,/, $lines[1 + $i];
