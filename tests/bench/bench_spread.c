@@ -282,6 +282,147 @@ static bool may_be(struct bound *bound, int a, int b)
 	return true;
 }
 
+/* States and choices that the exact answer to the numbers may take. */
+#define WORK_MAX 5e8
+
+/* So many numbers of rows and columns has the leaf with most. */
+#define CHOICES 110
+
+/* The most cells with x rows and y columns in all, if a leaf with this room has some of
+ * them; best[] is that of leaves before it, at x and y. */
+static int most_with(const struct instance *in, int room, const int *best, int wide,
+                     int x, int y)
+{
+	int rows = in->pp < x ? in->pp : x, columns = in->dp < y ? in->dp : y;
+	int most = *best;
+
+	for (int r = 1; r <= rows && r <= room; r++)
+		for (int k = 1; k <= columns && (k - 1) * r < room; k++) {
+			int cells = r * k < room ? r * k : room;
+			int all = best[-r * wide - k] + cells;
+
+			most = all > most ? all : most;
+		}
+	return most;
+}
+
+/*
+ * The same in whole numbers, which is more often no: the most cells that leaves have
+ * with at most x rows and y columns in all, leaf by leaf.
+ */
+static bool may_be_whole(const struct bound *bound)
+{
+	int rows = bound->in->pp, columns = bound->in->dp;
+	int x_most = rows * (int)bound->a, y_most = columns * (int)bound->b;
+	int wide = y_most + 1, most;
+	int *best;
+
+	if ((double)CHOICES * bound->in->leaves * x_most * y_most > WORK_MAX)
+		return true;
+	best = calloc((size_t)(x_most + 1) * (size_t)wide, sizeof(*best));
+	if (!best)
+		out_of_memory();
+	for (int l = 0; l < bound->in->leaves; l++)
+		for (int x = x_most; x; x--)
+			for (int y = y_most; y; y--)
+				best[x * wide + y] = most_with(
+				        bound->in, bound->in->room[l],
+				        best + x * wide + y, wide, x, y);
+	most = best[x_most * wide + y_most];
+	free(best);
+	return most >= rows * columns;
+}
+
+/* Steps of one search whether lines can be filled. */
+#define STEPS_MAX 200000
+
+/* Lines of `length` cells each from at most `most` rooms, which several may share. */
+struct filling {
+	int length, most;
+	int n, room[LEAVES_MAX]; /* descending */
+};
+
+/* Puts what is left of a room in order. */
+static void resize_room(struct filling *f, int at, int room)
+{
+	for (; at + 1 < f->n && f->room[at + 1] > room; at++)
+		f->room[at] = f->room[at + 1];
+	for (; at > 0 && f->room[at - 1] < room; at--)
+		f->room[at] = f->room[at - 1];
+	f->room[at] = room;
+	while (f->n && !f->room[f->n - 1])
+		f->n--;
+}
+
+static bool fill_lines(const struct filling *f, int lines, long *steps);
+
+/* Fills a line with `left` cells to go from `rooms` rooms at most, none before `from`:
+ * all of some and what it takes of one, the last. */
+static bool fill_line(const struct filling *f, int lines, int left, int rooms, int from,
+                      long *steps)
+{
+	if (++*steps > STEPS_MAX)
+		return true;
+	for (int i = 0; i < f->n && f->room[i] >= left; i++) {
+		struct filling rest = *f;
+
+		if (i && f->room[i] == f->room[i - 1])
+			continue;
+		resize_room(&rest, i, f->room[i] - left);
+		if (fill_lines(&rest, lines - 1, steps))
+			return true;
+	}
+	for (int i = from; i < f->n && rooms > 1; i++) {
+		struct filling rest = *f;
+
+		if (f->room[i] >= left || (i > from && f->room[i] == f->room[i - 1]))
+			continue;
+		if (f->room[i] + (rooms - 1) * f->room[0] < left)
+			break;
+		resize_room(&rest, i, 0);
+		if (fill_line(&rest, lines, left - f->room[i], rooms - 1, i, steps))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Can they be filled, whatever is in the other direction? Lines and rooms are vertices,
+ * and each that has cells of the other an edge; of circles one edge can be emptied, so
+ * that there are trees. From their ends to a root each line takes all that is left of its
+ * rooms but the one towards the root. Yes where it takes too many steps.
+ */
+static bool fill_lines(const struct filling *f, int lines, long *steps)
+{
+	int sum = 0;
+
+	for (int i = 0; i < f->n && i < f->most * lines; i++)
+		sum += f->room[i];
+	return !lines || (sum >= lines * f->length &&
+	                  fill_line(f, lines, f->length, f->most, 0, steps));
+}
+
+/* Can so many lines be filled, if those across are in at most `across` rooms each? Where
+ * a line has one room those across have all rooms that there are lines in. */
+static bool may_be_filled(const struct instance *in, int lines, int length, int most,
+                          int across)
+{
+	struct filling f = {.length = length, .most = most};
+	long steps = 0;
+	int parts = 0;
+
+	for (int l = 0; l < in->leaves; l++) {
+		f.n++;
+		f.room[f.n - 1] = 0;
+		resize_room(&f, f.n - 1, in->room[l]);
+	}
+	if (most > 1)
+		return fill_lines(&f, lines, &steps);
+	for (int i = 0; i < f.n && i < across; i++)
+		parts += f.room[i] / length;
+	return parts >= lines;
+}
+
 /* The least weighted sum of largest spreads that nothing rules out. */
 static double bound_of(const struct instance *in, double found)
 {
@@ -299,7 +440,9 @@ static double bound_of(const struct instance *in, double found)
 
 			if (cost >= found - 1e-9 || a > in->dp)
 				break;
-			if (may_be(&bound, a, b)) {
+			if (may_be(&bound, a, b) && may_be_whole(&bound) &&
+			    may_be_filled(in, in->pp, in->dp, a, b) &&
+			    may_be_filled(in, in->dp, in->pp, b, a)) {
 				best = cost < best ? cost : best;
 				break;
 			}
@@ -310,6 +453,7 @@ static double bound_of(const struct instance *in, double found)
 struct sums {
 	double cost[POLICIES], bound, gap, most_gap, ms, most_ms;
 	double ratio, most_ratio; /* best-fit by groups */
+	double possible;          /* best-fit by the bound */
 	int n, proven;
 };
 
@@ -335,6 +479,7 @@ static void run(struct instance *in, struct sums *sums)
 	sums->most_ms = ms > sums->most_ms ? ms : sums->most_ms;
 	ratio = cost[BEST_FIT] / cost[GROUPS];
 	sums->ratio += ratio;
+	sums->possible += cost[BEST_FIT] / bound;
 	sums->most_ratio = ratio > sums->most_ratio ? ratio : sums->most_ratio;
 	sums->n++;
 }
@@ -344,10 +489,10 @@ static void print(int leaves, const struct sums *s)
 	printf("%6d", leaves);
 	for (int p = 0; p < POLICIES; p++)
 		printf(" %13.3f", s->cost[p] / s->n);
-	printf(" %8.3f %7.2f%% %7.1f%% %5d/%d %6.2f %6.2f %7.2f %7.2f\n",
+	printf(" %8.3f %7.2f%% %7.1f%% %5d/%d %6.2f %6.2f %9.2f %7.2f %7.2f\n",
 	       s->bound / s->n, 100 * s->gap / s->n, 100 * s->most_gap,
-	       s->proven, s->n, s->ratio / s->n, s->most_ratio, s->ms / s->n,
-	       s->most_ms);
+	       s->proven, s->n, s->ratio / s->n, s->most_ratio, s->possible / s->n,
+	       s->ms / s->n, s->most_ms);
 }
 
 int main(int argc, char **argv)
@@ -362,7 +507,7 @@ int main(int argc, char **argv)
 	printf("leaves");
 	for (int p = 0; p < POLICIES; p++)
 		printf(" %13s", policy_name[p]);
-	printf("    bound     gap     most  optimal  ratio  up to      ms    most\n");
+	printf("    bound     gap     most  optimal  ratio  up to  by bound      ms    most\n");
 	for (int leaves = 8; leaves <= LEAVES_MAX; leaves *= 2) {
 		struct sums sums = {.n = 0};
 
