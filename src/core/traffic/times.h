@@ -61,6 +61,8 @@
 #define CPL_TIMES_EXACT 64
 /* Rounds of a phase that are judged each by itself. */
 #define CPL_TIMES_ROUNDS 32
+/* Ranks of a phase whose rounds each rank goes through by itself. */
+#define CPL_TIMES_CHAINED 16384
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0
