@@ -19,6 +19,14 @@
  *   busy as each other they take 1.32 times as long. The power is that of packets
  *   simulated (doc/reproduction/time.md).
  *
+ * Rounds of one phase (of CPL_TIMES_CHAINED ranks at the most) do not wait for each other
+ * but host by host: one goes on to the next when its own flows of this have ended, and the
+ * last host's end is the phase's, or what the busiest link takes for all rounds, if
+ * that is longer. Hosts come to a round one by one, and packets are served as they
+ * come: a flow ends half way between what it takes by itself and with all others
+ * of its round, of many flows by the stages above on its own way. More ranks: rounds
+ * come one after the other.
+ *
  * Background is what others send, in bytes per second; over a link's bandwidth
  * it is its utilisation u. Where own flows want all of a link, they take 1 + u times as
  * long beside one other job, which shares with them, fair and in turn, and longer beside
@@ -38,7 +46,9 @@
  * is halfway between the mean flow's and that of the one that has most of it, its
  * messages each after the other. Of many flows
  * it is told by pairs of routers: the most on the routers' way and the most on nodes'
- * own links. Where the network states no bandwidths there are neither
+ * own links. A round's flow takes its own, but for its slowest link, whose time it
+ * has already.
+ * Where packets adapt it is that of the job alone. Where the network states no bandwidths there are neither
  * stages nor this: seconds are the bytes of the busiest link.
  *
  * A job's rates are what it is to others: its bytes over the run's time, which
@@ -61,6 +71,8 @@
 #define CPL_TIMES_EXACT 64
 /* Rounds of a phase that are judged each by itself. */
 #define CPL_TIMES_ROUNDS 32
+/* Ranks of a phase whose rounds each rank goes through by itself. */
+#define CPL_TIMES_CHAINED 16384
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0
@@ -177,7 +189,8 @@ struct cpl_times_result {
 	double latency; /* of both, messages' last packets on their ways,
 	                 * with the latencies of these */
 	double busiest; /* of seconds, what the phases' busiest links take at
-	                 * least: seconds is no less than it and the two above */
+	                 * least: seconds is no less than it and, but for rounds,
+	                 * the two above */
 	int64_t link;   /* the busiest of the phase that takes longest; the
 	                 * lowest of several, -1 where nothing is sent */
 	int phase;      /* that phase, or -1 */
@@ -187,8 +200,8 @@ struct cpl_times_result {
 /*
  * Judge the job under what others send (bytes/s; NULL: nothing). With own_in
  * the job's own rates are among these, and do not count. No allocation. O(links
- * that the job uses), and for phases of few flows (flows^2 * their links) at
- * the most.
+ * that the job uses), for rounds the links of flows' ways, and for phases of few
+ * flows (flows^2 * their links) at the most.
  */
 void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
                      bool own_in, struct cpl_times_result *out);

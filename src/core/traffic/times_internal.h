@@ -43,6 +43,9 @@ struct times_met {
 struct times_flow {
 	double bytes, pairs;
 	int first; /* into way, up to the next flow's */
+	int from, to; /* of the job's ends */
+	double late;  /* seconds that its last packets take besides */
+	double alone; /* seconds of a round's without others, late not among them */
 };
 
 struct times_path {
@@ -77,9 +80,11 @@ struct times_phase {
 	struct times_stages quiet; /* without others */
 	struct times_met *met; /* of n_met links, by cpl_times_share */
 	int64_t n_met, max_met;
+	bool chained; /* one of several rounds, flow by flow */
+	double whole; /* seconds without others; of rounds the first has those of all */
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
-	bool exact;              /* has flows */
+	bool exact;              /* flows are solved */
 	struct times_flow *flow; /* [max_flows], one more than flows */
 	int64_t max_flows;
 	struct times_path *way;
@@ -98,7 +103,14 @@ struct times_share {
 /* Of one flow meanwhile. */
 struct times_progress {
 	double left, rate;
+	double end; /* seconds */
 	bool growing;
+};
+
+/* When an end is through with its rounds so far, and what of that was waiting and
+ * latency. */
+struct times_chain {
+	double seconds, waiting, latency;
 };
 
 struct cpl_times {
@@ -141,6 +153,13 @@ struct cpl_times {
 	int64_t max_flow_of;
 	struct times_progress *progress; /* [max_progress] by flow */
 	int64_t max_progress;
+	/* For rounds: [max_per_byte] seconds of a byte on the phase's links beside
+	 * others, [max_chain] of ends, now and after the round, [max_passed] by rate,
+	 * seconds of all rounds so far, and the most of these. */
+	double *per_byte;
+	struct times_chain *chain;
+	double *passed, busiest;
+	int64_t max_per_byte, max_chain, max_passed, busiest_link;
 	int64_t exact; /* flows of a phase that are; CPL_TIMES_EXACT */
 };
 
@@ -195,6 +214,9 @@ static inline struct times_pair times_pair_at(const struct times_phase *phase,
 /* The phase's entry of a link, or -1 with err. */
 int64_t times_use_link(struct times_placing *p, int64_t link);
 
+/* The messages' last packets take so many times as long. */
+void times_stretch_latency(struct times_phase *phase, double factor);
+
 /* In place of the links of paths by flow, those that packets adapt to; then the same
  * beside others, of what they send while the phase lasts at least. 0, or -1 with err. */
 int times_adapt(struct times_placing *p);
@@ -202,6 +224,69 @@ int times_adapt_to_others(struct times_placing *p);
 
 /* Sets phase->alone and phase->quiet of one that was placed. */
 void times_alone(struct cpl_times *times, struct times_phase *phase);
+/* Sets phase->whole of all of them, once the job's links are known. */
+void times_whole(struct cpl_times *times);
+
+/* Seconds of one execution whose link i has times->share[i].capacity; each flow's are in
+ * times->progress. */
+double times_fill(struct cpl_times *times, const struct times_phase *phase);
+
+extern const struct times_stages times_no_links;
+/* Which of the stages a link is of. */
+static inline int times_stage_of(const struct cpl_times *times, int link)
+{
+	const struct cpl_network *net = times->net;
+	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
+
+	if (port >= 0)
+		return port >= 2 * n ? 2 : port >= n;
+	return 3 + (times->staged ? net->link_class_of[link] : 0);
+}
+
+/* A link takes so many seconds for what it has to pass. */
+static inline void times_pass_link(struct times_stages *s, const struct cpl_times *times,
+                                   int link, double seconds)
+{
+	double *most = &s->most[times_stage_of(times, link)];
+
+	*most = seconds > *most ? seconds : *most;
+	if (s->link < 0 || seconds > s->busiest ||
+	    (seconds == s->busiest && link < s->link)) {
+		s->busiest = seconds;
+		s->link = link;
+	}
+}
+
+/* How many they are. */
+static inline int times_count_stages(const struct cpl_times *times)
+{
+	return times->staged ? 3 + times->net->n_classes : 4;
+}
+
+/* How long many flows take that pass these one after the other. */
+double times_pass_all(const struct cpl_times *times,
+                      const struct times_stages *s);
+
+/* What a phase comes to, or its rounds, in one execution. */
+struct times_judged {
+	double seconds, waiting, latency, busiest;
+	int64_t link;
+};
+
+/* From this phase on, so many are rounds of one, or it is one by itself. */
+int times_rounds_from(const struct cpl_times *times, int first);
+/* Makes room for what follows. 0, or -1 with err (memory). */
+int times_rounds_room(struct cpl_times *times, const struct times_phase *phase,
+                      struct cpl_error *err);
+/* Sets flow->alone of a round, by its times->share and times->per_byte. */
+void times_flows_alone(struct cpl_times *times, struct times_phase *phase);
+/* All rounds, one after the other: by the same two where there are others, for whom a
+ * mean flow's messages wait so long. times->per_byte is set in any case. O(links + ends),
+ * and with others what the round's flows take. */
+void times_begin_rounds(struct cpl_times *times);
+void times_end_round(struct cpl_times *times, const struct times_phase *phase,
+                     bool others, double waits);
+struct times_judged times_end_rounds(const struct cpl_times *times);
 
 /* What hosts, twins as one, or on a network whose ranks have ports of their own
  * (NULL: none) these, send each other. 0, or -1 with err (memory). */

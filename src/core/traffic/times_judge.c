@@ -5,240 +5,30 @@
 #include <math.h>
 #include <string.h>
 
-/* Relative: flows that end so near each other end together. */
-#define TOGETHER 1e-12
-
-/* Of the flows of a phase. */
-struct link_filling {
-	const struct times_phase *phase;
-	struct times_share *share;
-	struct times_path *flow_of;
-	struct times_progress *flow;
-	int n_flows, n_links;
-	int *open, n_open; /* links on which flows grow, increasing */
-};
-
-/* Lists the flows of each link. */
-static void list_flows(struct link_filling *f)
-{
-	const struct times_phase *phase = f->phase;
-	int n = 0;
-
-	for (int i = 0; i < f->n_links; i++)
-		f->share[i].growing = 0;
-	for (int i = 0; i < phase->flow[f->n_flows].first; i++)
-		f->share[phase->way[i].at].growing++;
-	for (int i = 0; i < f->n_links; i++) {
-		n += f->share[i].growing;
-		f->share[i].first = n;
-	}
-	f->share[f->n_links].first = n;
-	for (int k = f->n_flows - 1; k >= 0; k--)
-		for (int i = phase->flow[k].first; i < phase->flow[k + 1].first;
-		     i++)
-			f->flow_of[--f->share[phase->way[i].at].first] =
-			        (struct times_path){k, phase->way[i].part};
-}
-
-static void set_level(struct times_share *s)
-{
-	s->level = s->left / s->demand;
-}
-
-/* Begin with empty links, on which every flow that has bytes left may grow. */
-static void start(struct link_filling *f)
-{
-	f->n_open = 0;
-	for (int k = 0; k < f->n_flows; k++)
-		f->flow[k].growing = f->flow[k].left > 0;
-	for (int i = 0; i < f->n_links; i++) {
-		struct times_share *s = &f->share[i];
-
-		s->left = s->capacity;
-		s->demand = 0;
-		s->growing = 0;
-		for (int j = s->first; j < f->share[i + 1].first; j++) {
-			int k = f->flow_of[j].at;
-
-			if (!f->flow[k].growing)
-				continue;
-			s->growing++;
-			s->demand +=
-			        f->flow_of[j].part * f->phase->flow[k].pairs;
-		}
-		if (!s->growing)
-			continue;
-		set_level(s);
-		f->open[f->n_open++] = i;
-	}
-}
-
-/* The link that is full first as flows grow, or -1: none grows. */
-static int next_full(struct link_filling *f, double *level)
-{
-	int full = -1, n = 0;
-
-	for (int k = 0; k < f->n_open; k++) {
-		int i = f->open[k];
-		const struct times_share *s = &f->share[i];
-
-		/* Where all was subtracted from a sum, rounding may leave
-		 * something. */
-		if (!s->growing || !(s->demand > 0))
-			continue;
-		f->open[n++] = i;
-		if (full < 0 || s->level < *level) {
-			full = i;
-			*level = s->level;
-		}
-	}
-	f->n_open = n;
-	return full;
-}
-
-static void freeze(struct link_filling *f, int flow, double level)
-{
-	const struct times_flow *own = &f->phase->flow[flow];
-
-	f->flow[flow].growing = false;
-	f->flow[flow].rate = own->pairs * level;
-	for (int i = own[0].first; i < own[1].first; i++) {
-		struct times_share *s = &f->share[f->phase->way[i].at];
-		double part = f->phase->way[i].part;
-
-		s->growing--;
-		s->demand -= part * own->pairs;
-		s->left -= part * f->flow[flow].rate;
-		s->left = s->left > 0 ? s->left : 0;
-		set_level(s);
-	}
-}
-
-/* Max-min fair rates of the flows that have bytes left. */
-static void share_links(struct link_filling *f)
-{
-	double level = 0, last = 0;
-	int full;
-
-	start(f);
-	while ((full = next_full(f, &level)) >= 0) {
-		/* Rounding aside they increase. */
-		last = level > last ? level : last;
-		for (int j = f->share[full].first; j < f->share[full + 1].first;
-		     j++)
-			if (f->flow[f->flow_of[j].at].growing)
-				freeze(f, f->flow_of[j].at, last);
-	}
-}
-
-/* Let flows run until the next ones end; for how long. 0: all have ended. */
-static double step(struct link_filling *f)
-{
-	double least = 0;
-
-	for (int k = 0; k < f->n_flows; k++)
-		if (f->flow[k].left > 0 &&
-		    (!(least > 0) || f->flow[k].left < least * f->flow[k].rate))
-			least = f->flow[k].left / f->flow[k].rate;
-	for (int k = 0; k < f->n_flows; k++) {
-		double sent = least * f->flow[k].rate;
-
-		if (f->flow[k].left <= sent * (1 + TOGETHER))
-			f->flow[k].left = 0;
-		else
-			f->flow[k].left -= sent;
-	}
-	return least;
-}
-
-/* Seconds of one execution whose link i has times->share[i].capacity. */
-static double fill(struct cpl_times *times, const struct times_phase *phase)
-{
-	struct link_filling f = {.phase = phase,
-	                         .share = times->share,
-	                         .flow_of = times->flow_of,
-	                         .flow = times->progress,
-	                         .open = times->open,
-	                         .n_flows = (int)phase->n_flows,
-	                         .n_links = (int)phase->n_links};
-	double sum = 0, dt;
-
-	for (int k = 0; k < f.n_flows; k++)
-		f.flow[k].left = phase->flow[k].bytes;
-	list_flows(&f);
-	do {
-		share_links(&f);
-		dt = step(&f);
-		sum += dt;
-	} while (dt > 0);
-	return sum;
-}
-
 /* Seconds that a link takes for a phase's bytes at least. */
 static double busy(const struct times_link *l, double slowed)
 {
 	return l->bytes * slowed / l->bandwidth;
 }
 
-static const struct times_stages no_links = {.link = -1};
-
-/* Which of the stages a link is of. */
-static int stage_of(const struct cpl_times *times, int link)
-{
-	const struct cpl_network *net = times->net;
-	int64_t port = link - net->n_links, n = cpl_network_port_cables(net);
-
-	if (port >= 0)
-		return port >= 2 * n ? 2 : port >= n;
-	return 3 + (times->staged ? net->link_class_of[link] : 0);
-}
-
-static void pass_link(struct times_stages *s, const struct cpl_times *times,
-                      int link, double seconds)
-{
-	double *most = &s->most[stage_of(times, link)];
-
-	*most = seconds > *most ? seconds : *most;
-	if (s->link < 0 || seconds > s->busiest ||
-	    (seconds == s->busiest && link < s->link)) {
-		s->busiest = seconds;
-		s->link = link;
-	}
-}
-
-static int count_stages(const struct cpl_times *times)
-{
-	return times->staged ? 3 + times->net->n_classes : 4;
-}
-
-/* How long many flows take that pass these one after the other. */
-static double pass_all(const struct cpl_times *times,
-                       const struct times_stages *s)
-{
-	int n = count_stages(times);
-	double sum = 0;
-
-	if (!times->timed || !(s->busiest > 0))
-		return s->busiest;
-	/* Not by the powers themselves, which can be too large. */
-	for (int i = 0; i < n; i++)
-		sum += cpl_fourth_power(s->most[i] / s->busiest);
-	return s->busiest * sqrt(sqrt(sum));
-}
-
 void times_alone(struct cpl_times *times, struct times_phase *phase)
 {
-	phase->quiet = no_links;
+	phase->quiet = times_no_links;
 	for (int64_t i = 0; i < phase->n_links; i++) {
 		const struct times_link *l = &phase->link[i];
 
-		pass_link(&phase->quiet, times, l->link, busy(l, 1));
+		times_pass_link(&phase->quiet, times, l->link, busy(l, 1));
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth;
+		if (phase->chained)
+			times->per_byte[i] = 1 / l->bandwidth;
 	}
-	phase->alone = phase->exact && phase->n_flows
-	                       ? fill(times, phase)
-	                       : pass_all(times, &phase->quiet);
+	if (phase->chained)
+		times_flows_alone(times, phase);
+	else
+		phase->alone = phase->exact && phase->n_flows
+		                       ? times_fill(times, phase)
+		                       : times_pass_all(times, &phase->quiet);
 }
 
 /* A packet that chooses waits where both ways are busy. */
@@ -276,86 +66,6 @@ static double wait(double u, double packet)
 	if (u > CPL_TIMES_SATURATED)
 		u = CPL_TIMES_SATURATED;
 	return u / (2 * (1 - u)) * CPL_TIMES_TRAIN * packet;
-}
-
-/* Of one execution. */
-struct phase_times {
-	double seconds, waiting;
-	struct times_stages stages;
-};
-
-static struct phase_times judge_phase(struct cpl_times *times,
-                                      const struct times_phase *phase,
-                                      const struct cpl_load *background,
-                                      bool own_in)
-{
-	const double *sum = background ? background->squares : NULL;
-	struct phase_times t = {.stages = no_links};
-	bool others = false;
-
-	/* There is no separate branch for links that others leave alone: on a
-	 * busy machine a processor cannot foresee which these are. */
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		const struct times_link *l = &phase->link[i];
-		double rate = background ? *cpl_times_at(background, l->link) : 0;
-		double squares = sum ? sum[l->link] : 0;
-		double own = own_in ? times->rate[l->rate].rate : 0;
-		struct link_others by;
-
-		rate -= own;
-		squares -= sum ? own * own : 0;
-		by = utilise(rate, squares, l->bandwidth, 1 / l->bandwidth,
-		             may_choose(times, l->link));
-		others |= rate > 0;
-		pass_link(&t.stages, times, l->link, busy(l, by.slowed));
-		t.waiting += l->messages * wait(by.utilisation, l->packet);
-		if (phase->exact)
-			times->share[i].capacity = l->bandwidth / by.slowed;
-	}
-	if (phase->n_flows)
-		t.waiting /= (double)phase->n_flows;
-	if (!others)
-		t.seconds = phase->alone;
-	else
-		t.seconds = phase->exact ? fill(times, phase)
-		                         : pass_all(times, &t.stages);
-	return t;
-}
-
-void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
-                     bool own_in, struct cpl_times_result *out)
-{
-	double longest = 0, sum = 0, most = 0; /* of a stated phase, its rounds */
-	int64_t link = -1;
-
-	*out = (struct cpl_times_result){
-	        .link = -1, .phase = -1, .exact = true};
-	for (int k = 0; k < times->n_phases; k++) {
-		struct times_phase *phase = &times->phase[k];
-		struct phase_times t =
-		        judge_phase(times, phase, background, own_in);
-		double seconds = phase->weight *
-		                 (t.seconds + t.waiting + phase->latency);
-
-		out->seconds += seconds;
-		out->alone += phase->weight * (phase->alone + phase->latency);
-		out->latency += phase->weight * phase->latency;
-		out->waiting += phase->weight * t.waiting;
-		out->busiest += phase->weight * t.stages.busiest;
-		out->exact = out->exact && phase->exact;
-		if (!k || phase->stated != phase[-1].stated)
-			sum = most = 0;
-		sum += seconds;
-		if (seconds > most) {
-			most = seconds;
-			link = t.stages.link;
-		}
-		if (sum > longest) {
-			longest = sum;
-			out->link = link;
-			out->phase = phase->stated;
-		}
-	}
 }
 
 /* So many links are judged with one instruction. */
@@ -456,7 +166,7 @@ static void put_met(const struct cpl_times *times, struct times_phase *phase,
 	m->packet[i] = l->packet;
 	m->shared[i] = times->place[l->rate];
 	m->at[i] = (int)link;
-	m->stage[i] = stage_of(times, l->link);
+	m->stage[i] = times_stage_of(times, l->link);
 }
 
 static int list_met(const struct cpl_times *times, struct times_phase *phase,
@@ -543,16 +253,62 @@ bool cpl_times_send(const struct cpl_times *times,
 	return any;
 }
 
-/* Seconds of one execution among the others. */
-static double judge_among(struct cpl_times *times, const struct times_phase *phase,
-                          const struct cpl_meeting *sum)
+/* Others: by link, with or without the job itself, or by meetings. */
+struct times_others {
+	const struct cpl_load *background;
+	bool own_in;
+	const struct cpl_meeting *sum;
+};
+
+/* Of one execution. */
+struct phase_times {
+	bool others; /* any */
+	double waiting; /* of the mean flow's messages */
+	struct times_stages stages;
+};
+
+static struct phase_times pass_background(struct cpl_times *times,
+                                          const struct times_phase *phase,
+                                          const struct times_others *by)
 {
-	struct times_stages stages = phase->quiet;
-	double waiting = 0, seconds = phase->alone;
-	bool others = false;
+	const struct cpl_load *background = by->background;
+	const double *sum = background ? background->squares : NULL;
+	struct phase_times t = {.stages = times_no_links};
+
+	/* There is no separate branch for links that others leave alone: on a
+	 * busy machine a processor cannot foresee which these are. */
+	for (int64_t i = 0; i < phase->n_links; i++) {
+		const struct times_link *l = &phase->link[i];
+		double rate = background ? *cpl_times_at(background, l->link) : 0;
+		double squares = sum ? sum[l->link] : 0;
+		double own = by->own_in ? times->rate[l->rate].rate : 0;
+		struct link_others others;
+
+		rate -= own;
+		squares -= sum ? own * own : 0;
+		others = utilise(rate, squares, l->bandwidth, 1 / l->bandwidth,
+		                 may_choose(times, l->link));
+		t.others |= rate > 0;
+		times_pass_link(&t.stages, times, l->link, busy(l, others.slowed));
+		t.waiting += l->messages * wait(others.utilisation, l->packet);
+		if (phase->exact)
+			times->share[i].capacity = l->bandwidth / others.slowed;
+		if (phase->chained)
+			times->per_byte[i] = others.slowed / l->bandwidth;
+	}
+	return t;
+}
+
+static struct phase_times pass_meetings(struct cpl_times *times,
+                                        const struct times_phase *phase,
+                                        const struct cpl_meeting *sum)
+{
+	struct phase_times t = {.stages = phase->quiet};
 
 	for (int64_t i = 0; phase->exact && i < phase->n_links; i++)
 		times->share[i].capacity = phase->link[i].bandwidth;
+	for (int64_t i = 0; phase->chained && i < phase->n_links; i++)
+		times->per_byte[i] = 1 / phase->link[i].bandwidth;
 	for (int64_t k = 0; k < phase->n_met; k += TIMES_TOGETHER) {
 		const struct times_met *m = &phase->met[k / TIMES_TOGETHER];
 		int n = phase->n_met - k < TIMES_TOGETHER
@@ -563,32 +319,147 @@ static double judge_among(struct cpl_times *times, const struct times_phase *pha
 		take_others(times, m, n, sum, &by);
 		judge_vectors(m, &by);
 		for (int i = 0; i < n; i++) {
-			double *most = &stages.most[m->stage[i]];
+			double *most = &t.stages.most[m->stage[i]];
 
-			others |= by.rate[i] > 0;
+			t.others |= by.rate[i] > 0;
 			*most = by.busy[i] > *most ? by.busy[i] : *most;
-			waiting += by.waits[i];
+			t.waiting += by.waits[i];
 			if (phase->exact)
 				times->share[m->at[i]].capacity =
 				        m->bandwidth[i] / by.slowed[i];
+			if (phase->chained)
+				times->per_byte[m->at[i]] =
+				        by.slowed[i] / m->bandwidth[i];
 		}
 	}
-	for (int i = 0; i < count_stages(times); i++)
-		stages.busiest = fmax(stages.busiest, stages.most[i]);
+	for (int i = 0; i < times_count_stages(times); i++)
+		t.stages.busiest = fmax(t.stages.busiest, t.stages.most[i]);
+	return t;
+}
+
+static struct phase_times pass_others(struct cpl_times *times,
+                                      const struct times_phase *phase,
+                                      const struct times_others *by)
+{
+	struct phase_times t = by->sum ? pass_meetings(times, phase, by->sum)
+	                               : pass_background(times, phase, by);
+
 	if (phase->n_flows)
-		waiting /= (double)phase->n_flows;
-	if (others)
-		seconds = phase->exact ? fill(times, phase)
-		                       : pass_all(times, &stages);
-	return seconds + waiting + phase->latency;
+		t.waiting /= (double)phase->n_flows;
+	return t;
+}
+
+/* A phase by itself: all its flows start together, and it ends with the last. */
+static struct times_judged judge_phase(struct cpl_times *times,
+                                       const struct times_phase *phase,
+                                       const struct times_others *by)
+{
+	struct phase_times t = pass_others(times, phase, by);
+	struct times_judged out = {.seconds = phase->alone,
+	                           .waiting = t.waiting,
+	                           .latency = phase->latency,
+	                           .busiest = t.stages.busiest,
+	                           .link = t.stages.link};
+
+	if (t.others)
+		out.seconds = phase->exact ? times_fill(times, phase)
+		                           : times_pass_all(times, &t.stages);
+	out.seconds += out.waiting + out.latency;
+	return out;
+}
+
+/* Rounds of so many ranks that each waits for the last flow of the one before it. */
+static struct times_judged sum_rounds(struct cpl_times *times, int first, int n,
+                                      const struct times_others *by)
+{
+	struct times_judged sum = judge_phase(times, &times->phase[first], by);
+	double most = sum.seconds;
+
+	for (int i = first + 1; i < first + n; i++) {
+		struct times_judged t = judge_phase(times, &times->phase[i], by);
+
+		sum.seconds += t.seconds;
+		sum.waiting += t.waiting;
+		sum.latency += t.latency;
+		sum.busiest += t.busiest;
+		if (t.seconds > most)
+			sum.link = t.link;
+		most = fmax(most, t.seconds);
+	}
+	return sum;
+}
+
+/* The rounds of one phase from number *k on, which becomes that of what comes after
+ * them, or a phase by itself. */
+static struct times_judged judge_next(struct cpl_times *times, int *k,
+                                      const struct times_others *by)
+{
+	int first = *k, n = times_rounds_from(times, first);
+
+	*k += n;
+	if (!times->phase[first].chained)
+		return sum_rounds(times, first, n, by);
+	times_begin_rounds(times);
+	for (int i = first; i < first + n; i++) {
+		struct phase_times t = pass_others(times, &times->phase[i], by);
+
+		times_end_round(times, &times->phase[i], t.others, t.waiting);
+	}
+	return times_end_rounds(times);
+}
+
+void times_whole(struct cpl_times *times)
+{
+	const struct times_others none = {0};
+
+	for (int k = 0; k < times->n_phases;) {
+		struct times_phase *phase = &times->phase[k];
+
+		if (phase->chained)
+			phase->whole = judge_next(times, &k, &none).seconds;
+		else
+			phase->whole = times->phase[k++].alone + phase->latency;
+	}
+}
+
+void cpl_times_judge(struct cpl_times *times, const struct cpl_load *background,
+                     bool own_in, struct cpl_times_result *out)
+{
+	const struct times_others by = {background, own_in, NULL};
+	double longest = 0;
+
+	*out = (struct cpl_times_result){
+	        .link = -1, .phase = -1, .exact = true};
+	for (int k = 0; k < times->n_phases;) {
+		const struct times_phase *phase = &times->phase[k];
+		struct times_judged t = judge_next(times, &k, &by);
+		double seconds = phase->weight * t.seconds;
+
+		out->seconds += seconds;
+		out->latency += phase->weight * t.latency;
+		out->waiting += phase->weight * t.waiting;
+		out->busiest += phase->weight * t.busiest;
+		for (; phase < &times->phase[k]; phase++) {
+			out->alone += phase->weight * phase->whole;
+			out->exact = out->exact && phase->exact;
+		}
+		if (seconds > longest) {
+			longest = seconds;
+			out->link = t.link;
+			out->phase = phase[-1].stated;
+		}
+	}
 }
 
 double cpl_times_among(struct cpl_times *times, const struct cpl_meeting *sum)
 {
+	const struct times_others by = {.sum = sum};
 	double seconds = 0;
 
-	for (int k = 0; k < times->n_phases; k++)
-		seconds += times->phase[k].weight *
-		           judge_among(times, &times->phase[k], sum);
+	for (int k = 0; k < times->n_phases;) {
+		double weight = times->phase[k].weight;
+
+		seconds += weight * judge_next(times, &k, &by).seconds;
+	}
 	return seconds;
 }

@@ -169,11 +169,24 @@ static int add_inside(struct times_placing *p, int64_t *n, int node, int kind,
 	return 0;
 }
 
-static int add_flow(struct times_placing *p, int64_t *n, int from,
+/* Seconds of a byte on the slowest link of a way, where the flow's own time has that of
+ * its last packets. */
+static double slowest_time(const struct times_phase *phase, int64_t first, int64_t end)
+{
+	double most = 0;
+
+	for (int64_t i = first; i < end; i++)
+		most = fmax(most, phase->way[i].part /
+		                          phase->link[phase->way[i].at].bandwidth);
+	return most;
+}
+
+static int add_flow(struct times_placing *p, int64_t *n, struct times_flow *flow,
                     const struct times_pair *pair)
 {
 	const struct cpl_network *net = p->space->net;
-	int to = p->node[pair->to], shares, kind = inside(p, from, to);
+	int from = p->node[flow->from], to = p->node[pair->to], shares;
+	int kind = inside(p, from, to);
 	const struct cpl_share *share =
 	        cpl_route_find(&p->space->finder, cpl_network_station(net, from),
 	                       cpl_network_station(net, to), &shares);
@@ -183,16 +196,20 @@ static int add_flow(struct times_placing *p, int64_t *n, int from,
 		                       add_inside(p, n, to, kind, false, pair)
 		               ? -1
 		               : 0;
-	last_there(p, cpl_network_route_latency(net, share, shares) +
-	                      last_packets(pair) * (port_time(net, from) +
-	                                            route_time(net, share, shares) +
-	                                            port_time(net, to)));
+	flow->late = cpl_network_route_latency(net, share, shares) +
+	             last_packets(pair) *
+	                     (port_time(net, from) + route_time(net, share, shares) +
+	                      port_time(net, to));
+	last_there(p, flow->late);
 	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
 		if (add_route(p, n, share[i].link, share[i].part, pair))
 			return -1;
-	return add_ports(p, n, to, false, pair);
+	if (add_ports(p, n, to, false, pair))
+		return -1;
+	flow->late -= last_packets(pair) * slowest_time(p->phase, flow->first, *n);
+	return 0;
 }
 
 static int place_flows(struct times_placing *p)
@@ -213,9 +230,13 @@ static int place_flows(struct times_placing *p)
 
 			if (is_free(p, p->node[h], p->node[pair.to]))
 				continue;
-			phase->flow[n++] = (struct times_flow){
-			        pair.bytes, pair.pairs, (int)n_ways};
-			if (add_flow(p, &n_ways, p->node[h], &pair))
+			phase->flow[n] = (struct times_flow){
+			        .bytes = pair.bytes,
+			        .pairs = pair.pairs,
+			        .first = (int)n_ways,
+			        .from = h,
+			        .to = pair.to};
+			if (add_flow(p, &n_ways, &phase->flow[n++], &pair))
 				return -1;
 		}
 	phase->flow[n].first = (int)n_ways;
@@ -352,26 +373,23 @@ static int place_phase(struct times_placing *p)
 	p->n = 0;
 	phase->n_flows = count_flows(p);
 	phase->exact = !adapts && phase->n_flows <= p->times->exact;
-	rc = phase->exact ? place_flows(p) : place_routers(p);
+	rc = phase->exact || phase->chained ? place_flows(p) : place_routers(p);
 	/* The flow that has most of it is seldom the one that ends last. */
 	if (p->n)
 		phase->latency = (phase->latency + p->latency / (double)p->n) / 2;
 	adapts = adapts && phase->n_flows;
 	if (adapts && !rc)
 		rc = times_adapt(p);
+	/* Beside others, of what these leave to choose. */
+	if (adapts && p->others && !rc)
+		rc = times_adapt_to_others(p);
 	/* Of 1 byte/s there are sums of bytes, no times. */
 	if (!p->space->timed)
-		phase->latency = 0;
+		times_stretch_latency(phase, 0);
+	if (!rc)
+		rc = times_rounds_room(p->times, phase, p->err);
 	if (!rc)
 		times_alone(p->times, phase);
-	if (adapts && p->others && !rc) {
-		double alone = phase->alone;
-
-		rc = times_adapt_to_others(p);
-		if (!rc)
-			times_alone(p->times, phase);
-		phase->alone = alone;
-	}
 	for (int64_t i = 0; i < phase->n_links; i++)
 		p->space->at[phase->link[i].link] = 0;
 	return rc;
@@ -471,6 +489,11 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	times->period = times->run.seconds > 0 ? times->run.seconds : busiest;
 	for (int64_t i = 0; i < times->n_rates; i++)
 		times->rate[i].rate /= times->period;
+	if (times_room(&times->passed, &times->max_passed, times->n_rates,
+	               sizeof(*times->passed), err))
+		return -1;
+	if (!others)
+		times_whole(times);
 	return 0;
 }
 

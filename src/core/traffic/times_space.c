@@ -140,8 +140,17 @@ static const double *solve(struct times_placing *p, const struct cpl_load *start
 	                                         : cpl_workload_load(w)->link;
 }
 
+void times_stretch_latency(struct times_phase *phase, double factor)
+{
+	phase->latency *= factor;
+	for (int64_t i = 0; phase->chained && i < phase->n_flows; i++)
+		phase->flow[i].late *= factor;
+}
+
 /* In place of the links of paths by flow, those that packets adapt to, with that on
- * the links; the longest way is longer as the mean one is. */
+ * the links. Alone the longest way is longer as the mean one is; that packets beside
+ * others go round less would make it shorter than that, which simulated ones do not
+ * show. */
 static int adapt_with(struct times_placing *p, const struct cpl_load *start)
 {
 	struct times_phase *phase = p->phase;
@@ -166,8 +175,8 @@ static int adapt_with(struct times_placing *p, const struct cpl_load *start)
 			phase->link[at].bytes = own;
 		after += own > 0 ? own : 0;
 	}
-	if (before > 0)
-		phase->latency *= after / before;
+	if (before > 0 && !start)
+		times_stretch_latency(phase, after / before);
 	return 0;
 }
 

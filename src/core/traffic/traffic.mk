@@ -10,4 +10,4 @@ site_sources += src/core/traffic/moves.h src/core/traffic/moves_internal.h src/c
 site_sources += src/core/traffic/queues.h src/core/traffic/queues.c
 site_sources += src/core/traffic/distance.h src/core/traffic/distance.c
 site_sources += src/core/traffic/harm.h src/core/traffic/harm.c
-site_sources += src/core/traffic/times.h src/core/traffic/times_internal.h src/core/traffic/times.c src/core/traffic/times_space.c src/core/traffic/times_place.c src/core/traffic/times_judge.c
+site_sources += src/core/traffic/times.h src/core/traffic/times_internal.h src/core/traffic/times.c src/core/traffic/times_space.c src/core/traffic/times_place.c src/core/traffic/times_judge.c src/core/traffic/times_fill.c src/core/traffic/times_rounds.c
