@@ -92,7 +92,6 @@ static int open_phase(struct times_phase *p, const struct cpl_phase *of,
 {
 	p->weight = of->weight;
 	p->round = round;
-	p->chained = round >= 0 && ranks <= CPL_TIMES_CHAINED;
 	p->of = *of;
 	if (round >= 0 || of->comm)
 		return 0;
@@ -199,7 +198,6 @@ static int pack_phase(const struct cpl_times *times, int i, struct times_phase *
 
 	*to = (struct times_phase){.weight = from->weight,
 	                           .stated = from->stated,
-	                           .chained = from->chained,
 	                           .round = from->round};
 	to->first = malloc(ends);
 	to->packed = malloc((n + 1) * sizeof(*to->packed));

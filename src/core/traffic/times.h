@@ -19,13 +19,14 @@
  *   busy as each other they take 1.32 times as long. The power is that of packets
  *   simulated (doc/reproduction/time.md).
  *
- * Rounds of one phase (of CPL_TIMES_CHAINED ranks at the most) do not wait for each other
- * but host by host: one goes on to the next when its own flows of this have ended, and the
- * last host's end is the phase's, or what the busiest link takes for all rounds, if
+ * Rounds of one phase, of CPL_TIMES_EXACT flows each at the most, do not wait for each
+ * other but host by host: one goes on to the next when its own flows of this have ended,
+ * and the last host's end is the phase's, or what the busiest link takes for all rounds, if
  * that is longer. Hosts come to a round one by one, and packets are served as they
  * come: a flow ends half way between what it takes by itself and with all others
- * of its round, of many flows by the stages above on its own way. More ranks: rounds
- * come one after the other.
+ * of its round, where packets adapt by the stages above on its own way. With more flows
+ * rounds come one after the other: each flow's own way takes two to three times the time
+ * of a decision on a fat tree.
  *
  * Background is what others send, in bytes per second; over a link's bandwidth
  * it is its utilisation u. Where own flows want all of a link, they take 1 + u times as
@@ -71,8 +72,6 @@
 #define CPL_TIMES_EXACT 64
 /* Rounds of a phase that are judged each by itself. */
 #define CPL_TIMES_ROUNDS 32
-/* Ranks of a phase whose rounds each rank goes through by itself. */
-#define CPL_TIMES_CHAINED 16384
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0

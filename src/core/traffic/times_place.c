@@ -362,6 +362,26 @@ static int place_routers(struct times_placing *p)
 	return rc;
 }
 
+/* Counts the flows of all phases. Rounds are gone through host by host where each has few
+ * of them, as each flow needs its way for that. */
+static void find_chains(struct times_placing *p)
+{
+	struct cpl_times *times = p->times;
+
+	for (int k = 0, n; k < times->n_phases; k += n) {
+		struct times_phase *first = &times->phase[k];
+		bool few = first->round >= 0;
+
+		n = times_rounds_from(times, k);
+		for (p->phase = first; p->phase < first + n; p->phase++) {
+			p->phase->n_flows = count_flows(p);
+			few = few && p->phase->n_flows <= times->exact;
+		}
+		for (int i = 0; i < n; i++)
+			first[i].chained = few;
+	}
+}
+
 static int place_phase(struct times_placing *p)
 {
 	struct times_phase *phase = p->phase;
@@ -371,7 +391,6 @@ static int place_phase(struct times_placing *p)
 	phase->n_links = 0;
 	phase->latency = p->latency = 0;
 	p->n = 0;
-	phase->n_flows = count_flows(p);
 	phase->exact = !adapts && phase->n_flows <= p->times->exact;
 	rc = phase->exact || phase->chained ? place_flows(p) : place_routers(p);
 	/* The flow that has most of it is seldom the one that ends last. */
@@ -472,6 +491,7 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	times->choosing = space->workload && space->routing->send ? space->routing
 	                                                          : NULL;
 	times->staged = space->net->type->staged;
+	find_chains(&p);
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];
 		if (place_phase(&p))
