@@ -57,7 +57,7 @@ static int measure(void *arg, uint32_t *cpus, uint64_t *rank,
 	return 0;
 }
 
-static bool place(void *arg, const int *host, int n, const char *last)
+static bool place(void *arg, const int *host, int n, const char *words)
 {
 	memcpy(given, host, (size_t)n * sizeof(*host));
 	qsort(given, (size_t)n, sizeof(int), cpl_by_int);
