@@ -104,7 +104,7 @@ my %title = (umesh => 'UMesh', 'stencil-4d' => '4-D stencil',
 if ($plot) {
 	plot("damselfly-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, @routings) for @main;
 	plot("damselfly-$_.svg", 'Link traffic on 2,880 routers, 138,240 ranks', 'small', $_, $title{$_}, qw(AD AI AH JS)) for qw(w1 w2 w3 w4);
-	plot("damselfly-full-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, qw(AD AI AH JS)) for qw(w1 w2 w3 w4);
+	plot("damselfly-full-$_.svg", 'Link traffic on 92,160 routers, 8,847,360 ranks', 'full', $_, $title{$_}, qw(AD AI AH JS)) for qw(w1 w2 w3 w4 w5);
 	exit;
 }
 
