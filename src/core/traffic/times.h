@@ -8,8 +8,9 @@
  * all are sent at once, as their links and packets come to the same). The flows of
  * a phase, between hosts, start together and share the links max-min fairly, a flow in
  * proportion to the pairs of ranks that it stands for; one that a routing splits takes
- * a part of each link. As flows end the others get their shares (progressive filling: Bertsekas, Gallager, Data
- * Networks, 6.5.2). The phase has communicated when the last has ended.
+ * a part of each link. As flows end the others get their shares (progressive filling:
+ * Bertsekas, Gallager, Data Networks, 6.5.2). The phase has communicated when the last
+ * has ended.
  *
  * - Few flows (CPL_TIMES_EXACT at the most): so, exactly.
  * - More: what the busiest links from nodes, between routers and to nodes take for
@@ -45,12 +46,11 @@
  * itself, where that is smaller) on each link of its way besides, and links and routers
  * take what the network states as their latency, once. The phase takes what
  * is halfway between the mean flow's and that of the one that has most of it, its
- * messages each after the other. Of many flows
- * it is told by pairs of routers: the most on the routers' way and the most on nodes'
- * own links. A round's flow takes its own, but for its slowest link, whose time it
- * has already.
- * Where packets adapt it is that of the job alone. Where the network states no bandwidths there are neither
- * stages nor this: seconds are the bytes of the busiest link.
+ * messages each after the other. Of many flows it is told by pairs of routers: the most
+ * on the routers' way and the most on nodes' own links. A flow of rounds that are gone
+ * through host by host takes its own, but for its slowest link, whose time it has already.
+ * Where packets adapt it is that of the job alone. Where the network states no bandwidths
+ * there are neither stages nor this: seconds are the bytes of the busiest link.
  *
  * A job's rates are what it is to others: its bytes over the run's time, which
  * the signature states. Of a signature without times they are as high as they

@@ -80,7 +80,7 @@ struct times_phase {
 	struct times_stages quiet; /* without others */
 	struct times_met *met; /* of n_met links, by cpl_times_share */
 	int64_t n_met, max_met;
-	bool chained; /* one of several rounds, flow by flow */
+	bool chained; /* a round of few flows, gone through host by host */
 	double whole; /* seconds without others; of rounds the first has those of all */
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */

@@ -31,7 +31,8 @@ int times_rounds_room(struct cpl_times *times, const struct times_phase *phase,
 	               : 0;
 }
 
-/* Of many flows each takes what the busiest links on its own way do, passed in turn. */
+/* Where packets adapt each flow takes what the busiest links on its own way do, passed in
+ * turn. */
 static void stages_of_flows(struct cpl_times *times, const struct times_phase *phase)
 {
 	for (int64_t k = 0; k < phase->n_flows; k++) {
@@ -88,7 +89,9 @@ void times_flows_alone(struct cpl_times *times, struct times_phase *phase)
 void times_begin_rounds(struct cpl_times *times)
 {
 	memset(times->chain, 0, (size_t)times->n_ends * sizeof(*times->chain));
-	memset(times->passed, 0, (size_t)times->n_rates * sizeof(*times->passed));
+	/* There is no array of them where all hosts are on one node. */
+	for (int64_t i = 0; i < times->n_rates; i++)
+		times->passed[i] = 0;
 	times->busiest = 0;
 	times->busiest_link = -1;
 }
