@@ -208,13 +208,15 @@ static void rounds_add_up(void **state)
 	        {"reduce-scatter", "pairwise"},
 	        {"allreduce", "ring"},
 	        {"allreduce", "recursive-doubling"},
+	        {"allreduce", "bine"},
 	        {"alltoall", "pairwise"},
 	};
 
 	(void)state;
 	for (size_t a = 0; a < sizeof(algorithm) / sizeof(*algorithm); a++)
 		for (int ranks = 1; ranks <= 17; ranks++) {
-			bool power = strstr(algorithm[a][1], "doubling");
+			bool power = strstr("recursive-doubling bine",
+			                    algorithm[a][1]);
 			char text[512], root[32] = "";
 			double sum[17][17] = {{0}};
 			struct cpl_signature *sig;

@@ -337,6 +337,8 @@ static int64_t step_rounds(const struct pattern *p,
 		return p->ranks - 1;
 	if (step->put == down || step->put == up || step->put == doubling)
 		return __builtin_ctzll((uint64_t)width(p));
+	if (step->put == pattern_bine)
+		return 2 * __builtin_ctzll((uint64_t)width(p));
 	return 0;
 }
 
@@ -352,6 +354,8 @@ static struct cpl_exchange step_round(const struct pattern *p, int rank,
 		                  width(p) >> (round + 1));
 	if (step->put == up)
 		return tree_round(p, rank, step, unit, (int64_t)1 << round);
+	if (step->put == pattern_bine)
+		return pattern_bine_round(p, round, rank);
 	if (step->put == doubling) {
 		partner = rank ^ (1 << round);
 		return (struct cpl_exchange){

@@ -60,23 +60,38 @@ int64_t pattern_double_tree(const struct pattern *p, int rank,
 	            unit / 2, out, n);
 }
 
+/* In step i even ranks meet the rank (1 - (-2)^(i+1)) / 3 after them, and odd ones the
+ * rank as far before them. */
+static int bine_partner(const struct pattern *p, int rank, int64_t step)
+{
+	int64_t distance = 1, power = -2, to;
+
+	for (int64_t i = 0; i < step; i++, power *= -2)
+		distance += power;
+	to = rank % 2 ? rank - distance : rank + distance;
+	return (int)((to % p->ranks + p->ranks) % p->ranks);
+}
+
 /* A reduce-scatter, with most data for the nearest partners, comes before an
- * allgather back. In step i even ranks meet the rank (1 - (-2)^(i+1)) / 3 after
- * them, and odd ones the rank as far before them. */
+ * allgather back. */
 int64_t pattern_bine(const struct pattern *p, int rank,
                      const struct pattern_step *step, double unit,
                      struct cpl_comm_entry *out, int64_t n)
 {
-	int64_t distance = 1, power = -2;
-
-	for (int64_t span = 2; span <= p->ranks; span *= 2) {
-		int64_t to = rank % 2 ? rank - distance : rank + distance;
-
-		to = (to % p->ranks + p->ranks) % p->ranks;
-		out[n++] = (struct cpl_comm_entry){rank, (int)to,
-		                                   2 * unit / (double)span, 2};
-		distance += power;
-		power *= -2;
-	}
+	for (int64_t i = 0; (int64_t)2 << i <= p->ranks; i++)
+		out[n++] = (struct cpl_comm_entry){
+		        rank, bine_partner(p, rank, i),
+		        2 * unit / (double)((int64_t)2 << i), 2};
 	return n;
+}
+
+struct cpl_exchange pattern_bine_round(const struct pattern *p, int64_t round,
+                                       int rank)
+{
+	int64_t steps = __builtin_ctz((unsigned)p->ranks);
+	int64_t step = round < steps ? round : 2 * steps - 1 - round;
+	int partner = bine_partner(p, rank, step);
+
+	return (struct cpl_exchange){partner, partner,
+	                             p->bytes[0] / (double)((int64_t)2 << step)};
 }
