@@ -330,7 +330,7 @@ static void test_kept_whole(void **state)
 	cpl_config_free(c);
 }
 
-/* Without a word of the site's it is time where packets adapt. */
+/* Without a word of the site's it is time where packets adapt wherever they are. */
 static void test_objective(void **state)
 {
 	static const struct {
@@ -349,10 +349,23 @@ static void test_objective(void **state)
 	        "\"t\", \"type\": \"torus\", \"dims\": [4, 4], "
 	        "\"bandwidth\": {\"dim\": [1e9, 1e9], \"injection\": 1e9}, "
 	        "\"nodes\": \"n[0-15]\"}";
+	static const char tree[] =
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"name\": "
+	        "\"f\", \"type\": \"fattree\", \"nodes_per_router\": 4, \"levels\": "
+	        "[{\"down\": 4, \"up\": 2, \"bandwidth\": 1e9}], \"bandwidth\": "
+	        "{\"injection\": 1e9}, \"nodes\": \"n[0-15]\"}";
 	struct cpl_network *net =
 	        cpl_network_parse(torus, strlen(torus), "t", NULL);
+	struct cpl_network *fat =
+	        cpl_network_parse(tree, strlen(tree), "f", NULL);
 
 	assert_non_null(net);
+	assert_non_null(fat);
+	assert_int_equal(cpl_objective_for(
+	                         CPL_OBJECTIVE_AUTO,
+	                         cpl_routing_find(fat, "adaptive", NULL)),
+	                 CPL_OBJECTIVE_MAX);
+	cpl_network_free(fat);
 	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 		const struct cpl_job_facts job = {.partition = "a"};
 		struct cpl_config *c = cpl_config_parse(

@@ -52,7 +52,7 @@ enum cpl_objective cpl_objective_for(enum cpl_objective objective,
 {
 	if (objective != CPL_OBJECTIVE_AUTO)
 		return objective;
-	return stated && (stated->send ||
+	return stated && ((stated->send && !stated->chooses) ||
 	                  stated->flags & CPL_ROUTING_PROGRESSIVE)
 	               ? CPL_OBJECTIVE_TIME
 	               : CPL_OBJECTIVE_MAX;

@@ -63,7 +63,8 @@ static inline bool cpl_objective_of_others(enum cpl_objective objective)
 /* The objective itself or, for auto, time where packets choose by queues in the routing in force
  * (backlog.h) or on their way (CPL_ROUTING_PROGRESSIVE), and max-congestion elsewhere. What
  * adapts evens out the busiest link: then seconds choose better nodes
- * (doc/reproduction/time.md). */
+ * (doc/reproduction/time.md). On a fat tree, where packets have no choice on the way down,
+ * the busiest link stays, and decides better in the worst case. */
 enum cpl_objective cpl_objective_for(enum cpl_objective objective,
                                      const struct cpl_routing *stated);
 
