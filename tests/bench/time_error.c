@@ -3,15 +3,16 @@
  * How far the seconds of communication that a decision goes by (traffic/times.h)
  * are from simulated ones, beside running jobs:
  *
- *   time_error run NETWORK PLACEMENTS [FIRST [DRAWS]] >ROWS.csv
+ *   time_error run NETWORK PLACEMENTS [FIRST [DRAWS [RANKS [PATTERN]]]] >ROWS.csv
  *	NETWORK: torus, dragonfly, "fat tree" or dragonfly+ (time_cases.h); FIRST
  *	of the placements, 0 by default; simulated so often beside others that
- *	start at other times each, once by default; on a terminal stderr has how
- *	far it is
+ *	start at other times each, once by default, as flows always once; 0: only
+ *	predicted; the job's ranks, a power of two; one of the patterns, or all; on
+ *	a terminal stderr has how far it is
  *   time_error tell <ROWS.csv
  *	the tables, of one or several runs' rows after each other
  *
- * A job of 128 ranks on 64 nodes, each pattern once at each load, placed in blocks
+ * A job of 128 ranks (RANKS), two a node, each pattern once at each load, placed in blocks
  * of neighbours as time_order does; on the other nodes jobs of 8 ranks that
  * exchange all to all and compute in turn, each with a start of its own, so that
  * the busiest of the job's links is used to the load's part before the job comes
@@ -28,8 +29,8 @@
 #include "time_cases.h"
 #include "traffic/times.h"
 
-#define RANKS 128
-#define NODES (RANKS / PER_NODE)
+#define MOST_RANKS 512
+#define MOST_NODES (MOST_RANKS / PER_NODE)
 #define OTHER 8 /* ranks, one a node */
 #define MOST_OTHERS 80
 #define SCALE 0.0625
@@ -45,6 +46,8 @@ static const double load[] = {0, 0.2, 0.5, 0.8};
 #define LOADS ((int)(sizeof(load) / sizeof(*load)))
 /* Of the rows: modes of time_cases.h, in one word. */
 static const char *const routing[MODES] = {"minimal", "adaptive", "flows"};
+
+static int ranks = 128; /* of the job */
 
 /* Others, in blocks of OTHER nodes of a shuffled list. */
 struct others {
@@ -78,7 +81,7 @@ static void place(const struct cpl_network *net, int i, int *node,
 	cpl_random_shuffle(block, n, 1, (uint64_t)i);
 	for (int b = 0; b < n; b++)
 		for (int k = 0; k < size; k++)
-			if (got < NODES)
+			if (got < ranks / PER_NODE)
 				node[got++] = block[b] * size + k;
 			else
 				rest[left++] = block[b] * size + k;
@@ -190,11 +193,11 @@ static double simulate(const struct cpl_network *net, int k, int m,
 	struct cpl_sim_job job[MOST_OTHERS + 1];
 	struct cpl_error err = {""};
 	struct cpl_sim_result r;
-	int rank_node[RANKS];
+	int rank_node[MOST_RANKS];
 	double seconds = 0, period = o->period, begin = 3 * period, end = 0;
 
 	options.tolerance = TOLERANCE;
-	for (int i = 0; i < RANKS; i++)
+	for (int i = 0; i < ranks; i++)
 		rank_node[i] = node[i / PER_NODE];
 	job[0] = (struct cpl_sim_job){
 	        .sig = sig, .rank_node = rank_node, .start = begin};
@@ -247,6 +250,8 @@ static void simulate_draws(const struct cpl_network *net, struct row *row,
 {
 	double seconds[MOST];
 
+	if (row->mode == 2 && draws > 1)
+		draws = 1;
 	row->simulated = row->scatter = 0;
 	for (int d = 0; d < draws; d++) {
 		seconds[d] = simulate(net, row->network, row->mode, sig, node,
@@ -295,7 +300,7 @@ static void run_load(const struct cpl_network *net, struct row row,
 		row.waiting = told.waiting;
 		row.alone = told.alone;
 		simulate_draws(net, &row, sig, node, some ? o : &none,
-		               some ? draws : 1);
+		               some || !draws ? draws : 1);
 		print_row(&row);
 	}
 	cpl_signature_free(o->sig);
@@ -306,14 +311,14 @@ static void run_placement(const struct cpl_network *net, struct row row,
                           int draws)
 {
 	struct cpl_signature *sig =
-	        signature_of(row.pattern, RANKS, SCALE, 1, 0, 0);
+	        signature_of(row.pattern, ranks, SCALE, 1, 0, 0);
 	struct cpl_error err = {""};
 	struct others o = {.period = PERIOD};
 	struct placed placed[2] = {
 	        {.routing = cpl_routing_minimal(net)},
 	        {.routing = cpl_routing_find(net, network[row.network].told,
 	                                     &err)}};
-	int node[NODES];
+	int node[MOST_NODES];
 
 	place(net, row.placement, node, &o);
 	for (int i = 0; i < 2; i++) {
@@ -322,9 +327,9 @@ static void run_placement(const struct cpl_network *net, struct row row,
 		p->space = p->routing ? cpl_times_space_adaptive(
 		                                net, p->routing, &err)
 		                      : NULL;
-		p->times = cpl_times_open(sig->phase, 1, RANKS, &err);
+		p->times = cpl_times_open(sig->phase, 1, ranks, &err);
 		if (!p->space || !p->times ||
-		    cpl_times_order(p->times, NULL, PER_NODE, NODES, &err) ||
+		    cpl_times_order(p->times, NULL, PER_NODE, ranks / PER_NODE, &err) ||
 		    cpl_times_put(p->times, p->space, node, &err))
 			die("job", &err);
 	}
@@ -340,7 +345,7 @@ static void run_placement(const struct cpl_network *net, struct row row,
 	cpl_signature_free(sig);
 }
 
-static int run(int k, int placements, int first, int draws)
+static int run(int k, int placements, int first, int draws, int only)
 {
 	struct cpl_network *net = load_network(k);
 	bool shown = isatty(STDERR_FILENO);
@@ -348,6 +353,8 @@ static int run(int k, int placements, int first, int draws)
 	/* Rows of a run that was cut are of all patterns. */
 	for (int i = 0; i < placements; i++)
 		for (int p = 0; p < ALL_PATTERNS; p++) {
+			if (only >= 0 && p != only)
+				continue;
 			if (shown)
 				fprintf(stderr, "\r%s, %s: %d of %d   ",
 				        network[k].name, pattern[p], i + 1,
@@ -588,15 +595,18 @@ int main(int argc, char **argv)
 	int placements = argc > 3 ? atoi(argv[3]) : 0;
 	int first = argc > 4 ? atoi(argv[4]) : 0;
 	int draws = argc > 5 ? atoi(argv[5]) : 1;
+	int only = argc > 7 ? named(argv[7], pattern, ALL_PATTERNS) : -1;
 
 	if (argc == 2 && !strcmp(argv[1], "tell"))
 		return tell();
-	if (argc >= 4 && argc <= 6 && !strcmp(argv[1], "run") &&
+	ranks = argc > 6 ? atoi(argv[6]) : ranks;
+	if (argc >= 4 && argc <= 8 && !strcmp(argv[1], "run") &&
 	    placements > 0 && placements <= MOST && first >= 0 &&
-	    first <= MOST && draws > 0 && draws <= MOST)
-		return run(network_named(argv[2]), placements, first, draws);
-	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [FIRST [DRAWS]] "
-	                ">ROWS.csv\n"
+	    first <= MOST && draws >= 0 && draws <= MOST && ranks >= 32 &&
+	    ranks <= MOST_RANKS)
+		return run(network_named(argv[2]), placements, first, draws, only);
+	fprintf(stderr, "usage: time_error run NETWORK PLACEMENTS [FIRST [DRAWS "
+	                "[RANKS [PATTERN]]]] >ROWS.csv\n"
 	                "       time_error tell <ROWS.csv\n");
 	return 2;
 }

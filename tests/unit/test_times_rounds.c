@@ -3,12 +3,14 @@
  * what the others send; pairs of hosts that cannot be packed. */
 #include "unit.h"
 
+#include <math.h>
+
 #include "network_text.h"
 #include "number.h"
 #include "signature/rounds.h"
 #include "traffic/times_internal.h"
 
-#define MOST 64
+#define MANY 128
 
 static const char torus[] =
         "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
@@ -40,7 +42,7 @@ static struct cpl_times_result judge(struct cpl_times_space *space,
 {
 	struct cpl_error err = {""};
 	struct cpl_times_result got;
-	int node[MOST];
+	int node[MANY];
 
 	for (int i = 0; i < ranks; i++)
 		node[i] = i;
@@ -59,7 +61,7 @@ static struct cpl_times_result judge(struct cpl_times_space *space,
 static struct cpl_comm *comm_of_round(const struct cpl_phase *phase,
                                       int64_t round, int ranks)
 {
-	struct cpl_comm_entry entry[MOST];
+	struct cpl_comm_entry entry[MANY];
 	int n = 0;
 
 	for (int r = 0; r < ranks; r++) {
@@ -171,8 +173,8 @@ static double among(struct cpl_times *times, const struct cpl_network *net,
  * others in round 1, and in round 2 two of each. A rank goes on when its own exchange is
  * done: after round 0 the first four are late and the others are not, who are so after
  * round 1, in which the first lose nothing. Others on the links to the right hold up
- * those alone who pass them, each in its own round. Of more flows each round waits for
- * the last one of the round before.
+ * those alone who pass them, each in its own round. Of more flows each round takes all half
+ * of what the slow ones take, and half of what the mean one does by itself.
  */
 static void test_chain(void **state)
 {
@@ -180,9 +182,9 @@ static void test_chain(void **state)
 	static const struct {
 		double used; /* by others, of each of these links */
 		double milliseconds;
-		double in_turn; /* of rounds that wait for the one before them */
-	} row[] = {{0, 1 + 0.1 + 1, 1 + 1 + 1},
-	           {0.5, 1.5 + 0.1 + 1.5, 1.5 + 1.5 + 1.5}};
+		double of_many; /* were they so */
+	} row[] = {{0, 1 + 0.1 + 1, 3 * (1 + 0.55) / 2},
+	           {0.5, 1.5 + 0.1 + 1.5, 3 * (1.5 + 0.55) / 2}};
 	struct cpl_network *net = parse_network(rows_of_two);
 	struct cpl_times_space *space =
 	        cpl_times_space_new(net, cpl_routing_minimal(net), NULL);
@@ -203,7 +205,7 @@ static void test_chain(void **state)
 		assert_int_equal(cpl_times_put(times, space, node, NULL), 0);
 		for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
 			double want = 3e-3 * (exact ? row[i].milliseconds
-			                            : row[i].in_turn);
+			                            : row[i].of_many);
 
 			for (int64_t l = 0; l < net->n_links; l++)
 				if (net->link_to[l] == net->link_from[l] + 1) {
@@ -229,6 +231,33 @@ static void test_chain(void **state)
 	}
 	cpl_load_free(&others);
 	cpl_times_close(times);
+	cpl_signature_free(sig);
+	cpl_times_space_free(space);
+	cpl_network_free(net);
+}
+
+/* Of 128 hosts on one router each round has more flows than are gone through, which share
+ * nothing: half way between one by itself and all that pass two links in turn. */
+static void test_many(void **state)
+{
+	struct cpl_network *net = parse_network(
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+	        "\"torus\", \"dims\": [2], \"nodes_per_router\": 128, "
+	        "\"bandwidth\": {\"dim\": [1e9], \"injection\": 2e9}, "
+	        "\"nodes\": \"n[0-255]\"}");
+	struct cpl_times_space *space =
+	        cpl_times_space_new(net, cpl_routing_minimal(net), NULL);
+	struct cpl_signature *sig = allreduce("recursive-doubling", MANY);
+	double late = 3 * 7 * CPL_TIMES_PACKET * 0.5e-9;
+	double want = 3 * 7 * 0.5e-3 * (1 + pow(2, 0.25)) / 2;
+	struct cpl_times_result got = judge(space, sig->phase, MANY);
+
+	(void)state;
+	assert_number(got.latency, late, 1e-9 * late);
+	assert_number(got.seconds - got.latency, want, 1e-9 * want);
+	assert_number(got.alone, got.seconds, 0);
+	/* Each port has passed 7 MB. */
+	assert_number(got.busiest, 3 * 7 * 0.5e-3, 1e-12);
 	cpl_signature_free(sig);
 	cpl_times_space_free(space);
 	cpl_network_free(net);
@@ -302,6 +331,60 @@ static void test_beside_others(void **state)
 	cpl_network_free(net);
 }
 
+/* The same flow alone, half of it each way, where others use a quarter of each link: that
+ * counts as a sixteenth where packets could choose, as an eighth where they could between
+ * two of the ways, and as all of it by flow. */
+static void test_choosing(void **state)
+{
+	static const struct {
+		const char *routing;
+		unsigned flags;
+		double link; /* milliseconds of the busiest one */
+	} row[] = {{"adaptive", 0, 0.5 * 1.0625},
+	           {"adaptive", CPL_ROUTING_TWO_WAYS, 0.5 * 1.125},
+	           {"dimension-order", 0, 1.25}};
+	const int node[] = {0, 9};
+	struct cpl_comm_entry entry = {0, 1, 1e6, 1};
+	struct cpl_comm *comm = cpl_comm_build(2, &entry, 1, NULL);
+	struct cpl_phase phase = {.weight = 1, .comm = comm};
+	struct cpl_network *net = parse_network(torus);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct cpl_routing routing =
+		        *cpl_routing_find(net, row[i].routing, NULL);
+		struct cpl_times_space *space =
+		        cpl_times_space_adaptive(net, &routing, NULL);
+		/* By flow it is solved exactly, else it passes 0.5 ms twice besides. */
+		double want = row[i].link > 1
+		                      ? row[i].link
+		                      : pow(2 * pow(0.5, 4) + pow(row[i].link, 4),
+		                            0.25);
+		struct cpl_times_result got;
+		struct cpl_load rates, own;
+		struct cpl_times *times;
+
+		assert_non_null(space);
+		routing.flags |= row[i].flags;
+		assert_int_equal(cpl_load_init_rates(&rates, net, NULL), 0);
+		assert_int_equal(cpl_load_init(&own, net, NULL), 0);
+		times = open_flow(space, &phase, node, &own);
+		for (int64_t l = 0; l < net->n_links; l++) {
+			rates.link[l] = 0.25e9;
+			rates.squares[l] = 0.25e9 * 0.25e9;
+		}
+		cpl_times_judge(times, &rates, false, &got);
+		assert_number(got.seconds - got.waiting - got.latency, want * 1e-3,
+		              1e-9);
+		cpl_times_close(times);
+		cpl_load_free(&rates);
+		cpl_load_free(&own);
+		cpl_times_space_free(space);
+	}
+	cpl_comm_free(comm);
+	cpl_network_free(net);
+}
+
 /* Pairs of hosts of which each has other bytes: of 80, more than are told apart. */
 static void test_unlike(void **state)
 {
@@ -341,7 +424,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_rounds),
 	        cmocka_unit_test(test_chain),
+	        cmocka_unit_test(test_many),
 	        cmocka_unit_test(test_beside_others),
+	        cmocka_unit_test(test_choosing),
 	        cmocka_unit_test(test_unlike),
 	};
 

@@ -64,6 +64,8 @@ enum cpl_routing_flags {
 	                                * (progressive/progressive.h); others:
 	                                * adaptive/adaptive.h, or backlog.h where
 	                                * it has send */
+	CPL_ROUTING_TWO_WAYS = 512, /* its packets choose between two ways that are
+	                             * drawn, not among all */
 };
 
 /* A routing has add where each flow's paths depend on that flow alone, solve

@@ -77,7 +77,7 @@ static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 const struct cpl_routing cpl_routing_ugal = {
         .name = "ugal-g",
         .flags = CPL_ROUTING_ADAPTIVE | CPL_ROUTING_SAMPLED |
-                 CPL_NETWORK_GROUPS,
+                 CPL_ROUTING_TWO_WAYS | CPL_NETWORK_GROUPS,
         .summary = "minimal or over a drawn router, by the queues of all links",
         .send = send,
         .hops = cpl_backlog_hops,

@@ -26,15 +26,16 @@
  * that is longer. Hosts come to a round one by one, and packets are served as they
  * come: a flow ends half way between what it takes by itself and with all others
  * of its round, where packets adapt by the stages above on its own way. With more flows
- * rounds come one after the other: each flow's own way takes two to three times the time
- * of a decision on a fat tree.
+ * all hosts are the mean one, and a round ends half way between its flow by itself and all
+ * by the stages: each flow's own way takes two to three times the time of a decision on a
+ * fat tree.
  *
  * Background is what others send, in bytes per second; over a link's bandwidth
  * it is its utilisation u. Where own flows want all of a link, they take 1 + u times as
  * long beside one other job, which shares with them, fair and in turn, and longer beside
  * several that come to the same (cpl_slowed). Packets that choose between ways by
- * queues (routing/backlog.h) wait for others where both are busy: then u counts as u^2
- * on links where they had a choice.
+ * queues (routing/backlog.h) wait for others where both are busy: then u counts as u^2 on
+ * links where they had a choice, as u^1.5 if it is of two ways that are drawn.
  *
  * Besides, a message waits at each link of its way for packets of others that
  * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of
@@ -47,10 +48,10 @@
  * take what the network states as their latency, once. The phase takes what
  * is halfway between the mean flow's and that of the one that has most of it, its
  * messages each after the other. Of many flows it is told by pairs of routers: the most
- * on the routers' way and the most on nodes' own links. A flow of rounds that are gone
- * through host by host takes its own, but for its slowest link, whose time it has already.
- * Where packets adapt it is that of the job alone. Where the network states no bandwidths
- * there are neither stages nor this: seconds are the bytes of the busiest link.
+ * on the routers' way and the most on nodes' own links. A flow of a round takes none for
+ * its slowest link, whose time it has already. Where packets adapt it is that of the job
+ * alone. Where the network states no bandwidths there are neither stages nor this: seconds
+ * are the bytes of the busiest link.
  *
  * A job's rates are what it is to others: its bytes over the run's time, which
  * the signature states. Of a signature without times they are as high as they

@@ -81,6 +81,8 @@ struct times_phase {
 	struct times_met *met; /* of n_met links, by cpl_times_share */
 	int64_t n_met, max_met;
 	bool chained; /* a round of few flows, gone through host by host */
+	double own;   /* of a round of many: seconds of the mean flow by itself */
+	double bound; /* of rounds in their first: the busiest link's, without others */
 	double whole; /* seconds without others; of rounds the first has those of all */
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */
@@ -154,10 +156,11 @@ struct cpl_times {
 	struct times_progress *progress; /* [max_progress] by flow */
 	int64_t max_progress;
 	/* For rounds: [max_per_byte] seconds of a byte on the phase's links beside
-	 * others, [max_chain] of ends, now and after the round, [max_passed] by rate,
-	 * seconds of all rounds so far, and the most of these. */
+	 * others, [max_chain] of ends, now and after the round, or of all together,
+	 * [max_passed] by rate, or shared rate, seconds of all rounds so far, and the most
+	 * of these. */
 	double *per_byte;
-	struct times_chain *chain;
+	struct times_chain *chain, together;
 	double *passed, busiest;
 	int64_t max_per_byte, max_chain, max_passed, busiest_link;
 	int64_t exact; /* flows of a phase that are; CPL_TIMES_EXACT */
@@ -174,6 +177,8 @@ struct cpl_times_space {
 	double *bytes, *messages; /* [n_stations] */
 	double *packet;           /* [n_stations] the most bytes of last ones */
 	double *ports;            /* [n_stations] the most seconds on ports */
+	/* [n_stations] of a round: the most bytes, and seconds of one on a port. */
+	double *most, *slow;
 	int *touched;             /* [n_stations] */
 	int *head;                /* [n_stations] a host there + 1, or 0 */
 	int *next;                /* [max_hosts] the next one there + 1 */
@@ -194,7 +199,8 @@ struct times_placing {
 	struct times_phase *phase;
 	const int *node;
 	const struct cpl_load *others; /* what packets adapt to, or NULL */
-	double latency;                /* sum over the flows of which there are n */
+	/* Sums over the flows of which there are n. */
+	double latency, own;
 	int64_t n;
 	struct cpl_error *err;
 };
@@ -273,20 +279,39 @@ struct times_judged {
 	int64_t link;
 };
 
+/* A link takes so many seconds more in the rounds so far: i is its place in times->passed. */
+static inline void times_pass_again(struct cpl_times *times, int i, int64_t link,
+                                    double seconds)
+{
+	double *passed = &times->passed[i];
+
+	*passed += seconds;
+	if (times->busiest_link >= 0 && *passed < times->busiest)
+		return;
+	if (*passed > times->busiest || times->busiest_link < 0 ||
+	    link < times->busiest_link)
+		times->busiest_link = link;
+	times->busiest = *passed;
+}
+
 /* From this phase on, so many are rounds of one, or it is one by itself. */
 int times_rounds_from(const struct cpl_times *times, int first);
 /* Makes room for what follows. 0, or -1 with err (memory). */
 int times_rounds_room(struct cpl_times *times, const struct times_phase *phase,
                       struct cpl_error *err);
-/* Sets flow->alone of a round, by its times->share and times->per_byte. */
-void times_flows_alone(struct cpl_times *times, struct times_phase *phase);
-/* All rounds, one after the other: by the same two where there are others, for whom a
- * mean flow's messages wait so long. times->per_byte is set in any case. O(links + ends),
+/* Sets what a round takes without others, by its quiet, or by times->share and
+ * times->per_byte. */
+void times_round_alone(struct cpl_times *times, struct times_phase *phase);
+/* All rounds, one after the other, among: those that meet: the links of each go through
+ * times_pass_again before it ends, by these stages, or times->share and times->per_byte,
+ * where there are others, for whom a mean flow's messages wait so long. O(links + ends),
  * and with others what the round's flows take. */
-void times_begin_rounds(struct cpl_times *times);
+void times_begin_rounds(struct cpl_times *times, const struct times_phase *first,
+                        bool among);
 void times_end_round(struct cpl_times *times, const struct times_phase *phase,
-                     bool others, double waits);
-struct times_judged times_end_rounds(const struct cpl_times *times);
+                     const struct times_stages *stages, bool others, double waits);
+struct times_judged times_end_rounds(const struct cpl_times *times,
+                                     const struct times_phase *phase);
 
 /* What hosts, twins as one, or on a network whose ranks have ports of their own
  * (NULL: none) these, send each other. 0, or -1 with err (memory). */

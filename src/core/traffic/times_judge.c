@@ -23,21 +23,25 @@ void times_alone(struct cpl_times *times, struct times_phase *phase)
 		if (phase->chained)
 			times->per_byte[i] = 1 / l->bandwidth;
 	}
-	if (phase->chained)
-		times_flows_alone(times, phase);
+	if (phase->round >= 0)
+		times_round_alone(times, phase);
 	else
 		phase->alone = phase->exact && phase->n_flows
 		                       ? times_fill(times, phase)
 		                       : times_pass_all(times, &phase->quiet);
 }
 
-/* A packet that chooses waits where both ways are busy. */
-static bool may_choose(const struct cpl_times *times, int64_t link)
+/* A packet that chooses waits where all its ways are busy. */
+enum choice { CHOICE_NONE, CHOICE_OF_TWO, CHOICE_OF_ALL };
+
+static enum choice choice_at(const struct cpl_times *times, int64_t link)
 {
 	const struct cpl_routing *r = times->choosing;
 
-	return r && link < times->net->n_links &&
-	       (!r->chooses || r->chooses(times->net, link));
+	if (!r || link >= times->net->n_links ||
+	    (r->chooses && !r->chooses(times->net, link)))
+		return CHOICE_NONE;
+	return r->flags & CPL_ROUTING_TWO_WAYS ? CHOICE_OF_TWO : CHOICE_OF_ALL;
 }
 
 /* What others are to a link. */
@@ -48,12 +52,13 @@ struct link_others {
 /* Of those that send so much there, with such squares. */
 static inline struct link_others utilise(double rate, double squares,
                                          double bandwidth, double inverse,
-                                         bool chooses)
+                                         enum choice choice)
 {
 	double u = rate > 0 ? rate / bandwidth : 0, part = inverse;
 
-	if (chooses) {
+	if (choice) {
 		part = fmin(u, 1);
+		part = choice == CHOICE_OF_TWO ? sqrt(part) : part;
 		u *= part;
 		part /= bandwidth;
 	}
@@ -183,6 +188,23 @@ static int list_met(const struct cpl_times *times, struct times_phase *phase,
 	return 0;
 }
 
+/* What the busiest link takes for rounds that begin with this phase. */
+static void find_bound(struct cpl_times *times, int k)
+{
+	struct times_phase *first = &times->phase[k];
+
+	if (first->round)
+		return;
+	times_begin_rounds(times, first, false);
+	for (int i = times_rounds_from(times, k); i--;)
+		for (int64_t j = 0; j < first[i].n_links; j++) {
+			const struct times_link *l = &first[i].link[j];
+
+			times_pass_again(times, l->rate, l->link, busy(l, 1));
+		}
+	first->bound = times->busiest;
+}
+
 int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
                     struct cpl_error *err)
 {
@@ -205,9 +227,11 @@ int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
 		times->shared_rate[times->n_shared++] = times->rate[i].rate;
 	}
 	cpl_times_stretch(times, stretch);
-	for (int k = 0; k < times->n_phases; k++)
+	for (int k = 0; k < times->n_phases; k++) {
 		if (list_met(times, &times->phase[k], err))
 			return -1;
+		find_bound(times, k);
+	}
 	return 0;
 }
 
@@ -283,13 +307,17 @@ static struct phase_times pass_background(struct cpl_times *times,
 		double squares = sum ? sum[l->link] : 0;
 		double own = by->own_in ? times->rate[l->rate].rate : 0;
 		struct link_others others;
+		double seconds;
 
 		rate -= own;
 		squares -= sum ? own * own : 0;
 		others = utilise(rate, squares, l->bandwidth, 1 / l->bandwidth,
-		                 may_choose(times, l->link));
+		                 choice_at(times, l->link));
 		t.others |= rate > 0;
-		times_pass_link(&t.stages, times, l->link, busy(l, others.slowed));
+		seconds = busy(l, others.slowed);
+		times_pass_link(&t.stages, times, l->link, seconds);
+		if (phase->round >= 0)
+			times_pass_again(times, l->rate, l->link, seconds);
 		t.waiting += l->messages * wait(others.utilisation, l->packet);
 		if (phase->exact)
 			times->share[i].capacity = l->bandwidth / others.slowed;
@@ -324,6 +352,9 @@ static struct phase_times pass_meetings(struct cpl_times *times,
 			t.others |= by.rate[i] > 0;
 			*most = by.busy[i] > *most ? by.busy[i] : *most;
 			t.waiting += by.waits[i];
+			if (phase->round >= 0)
+				times_pass_again(times, m->shared[i], m->at[i],
+				                 by.busy[i]);
 			if (phase->exact)
 				times->share[m->at[i]].capacity =
 				        m->bandwidth[i] / by.slowed[i];
@@ -368,44 +399,24 @@ static struct times_judged judge_phase(struct cpl_times *times,
 	return out;
 }
 
-/* Rounds of so many ranks that each waits for the last flow of the one before it. */
-static struct times_judged sum_rounds(struct cpl_times *times, int first, int n,
-                                      const struct times_others *by)
-{
-	struct times_judged sum = judge_phase(times, &times->phase[first], by);
-	double most = sum.seconds;
-
-	for (int i = first + 1; i < first + n; i++) {
-		struct times_judged t = judge_phase(times, &times->phase[i], by);
-
-		sum.seconds += t.seconds;
-		sum.waiting += t.waiting;
-		sum.latency += t.latency;
-		sum.busiest += t.busiest;
-		if (t.seconds > most)
-			sum.link = t.link;
-		most = fmax(most, t.seconds);
-	}
-	return sum;
-}
-
-/* The rounds of one phase from number *k on, which becomes that of what comes after
- * them, or a phase by itself. */
+/* A phase by itself, or the rounds of one from number *k on, which becomes that of what
+ * comes after. */
 static struct times_judged judge_next(struct cpl_times *times, int *k,
                                       const struct times_others *by)
 {
-	int first = *k, n = times_rounds_from(times, first);
+	const struct times_phase *phase = &times->phase[*k];
+	const struct times_phase *end = phase + times_rounds_from(times, *k);
 
-	*k += n;
-	if (!times->phase[first].chained)
-		return sum_rounds(times, first, n, by);
-	times_begin_rounds(times);
-	for (int i = first; i < first + n; i++) {
-		struct phase_times t = pass_others(times, &times->phase[i], by);
+	*k = (int)(end - times->phase);
+	if (phase->round < 0)
+		return judge_phase(times, phase, by);
+	times_begin_rounds(times, phase, by->sum);
+	for (; phase < end; phase++) {
+		struct phase_times t = pass_others(times, phase, by);
 
-		times_end_round(times, &times->phase[i], t.others, t.waiting);
+		times_end_round(times, phase, &t.stages, t.others, t.waiting);
 	}
-	return times_end_rounds(times);
+	return times_end_rounds(times, phase - 1);
 }
 
 void times_whole(struct cpl_times *times)
@@ -415,7 +426,7 @@ void times_whole(struct cpl_times *times)
 	for (int k = 0; k < times->n_phases;) {
 		struct times_phase *phase = &times->phase[k];
 
-		if (phase->chained)
+		if (phase->round >= 0)
 			phase->whole = judge_next(times, &k, &none).seconds;
 		else
 			phase->whole = times->phase[k++].alone + phase->latency;

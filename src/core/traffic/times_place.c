@@ -15,29 +15,38 @@ static double last_packets(const struct times_pair *pair)
 	return fmin(pair->bytes / pair->pairs, CPL_TIMES_PACKET * messages);
 }
 
-/* Seconds that a byte takes over a node's ports. */
-static double port_time(const struct cpl_network *net, int node)
+/* Seconds of a byte over all of some links, and over the slowest. */
+struct byte_times {
+	double sum, most;
+};
+
+static void add_byte(struct byte_times *t, double part, double bandwidth)
 {
-	double sum = 0;
+	t->sum += part / bandwidth;
+	t->most = fmax(t->most, part / bandwidth);
+}
+
+static struct byte_times over_ports(const struct cpl_network *net, int node)
+{
+	struct byte_times t = {0, 0};
 
 	for (int k = 0; k < net->n_ports; k++)
 		if (net->port_share[k] > 0)
-			sum += net->port_share[k] /
-			       cpl_network_port_bandwidth(
-			               net, (int64_t)node * net->n_ports + k);
-	return sum;
+			add_byte(&t, net->port_share[k],
+			         cpl_network_port_bandwidth(
+			                 net, (int64_t)node * net->n_ports + k));
+	return t;
 }
 
-/* Seconds that a byte takes over the links of a route. */
-static double route_time(const struct cpl_network *net,
-                         const struct cpl_share *share, int n)
+static struct byte_times over_route(const struct cpl_network *net,
+                                    const struct cpl_share *share, int n)
 {
-	double sum = 0;
+	struct byte_times t = {0, 0};
 
 	for (int i = 0; i < n; i++)
-		sum += share[i].part /
-		       cpl_network_link_bandwidth(net, share[i].link);
-	return sum;
+		add_byte(&t, share[i].part,
+		         cpl_network_link_bandwidth(net, share[i].link));
+	return t;
 }
 
 /* A flow's last packets take so many seconds. */
@@ -169,18 +178,6 @@ static int add_inside(struct times_placing *p, int64_t *n, int node, int kind,
 	return 0;
 }
 
-/* Seconds of a byte on the slowest link of a way, where the flow's own time has that of
- * its last packets. */
-static double slowest_time(const struct times_phase *phase, int64_t first, int64_t end)
-{
-	double most = 0;
-
-	for (int64_t i = first; i < end; i++)
-		most = fmax(most, phase->way[i].part /
-		                          phase->link[phase->way[i].at].bandwidth);
-	return most;
-}
-
 static int add_flow(struct times_placing *p, int64_t *n, struct times_flow *flow,
                     const struct times_pair *pair)
 {
@@ -190,26 +187,27 @@ static int add_flow(struct times_placing *p, int64_t *n, struct times_flow *flow
 	const struct cpl_share *share =
 	        cpl_route_find(&p->space->finder, cpl_network_station(net, from),
 	                       cpl_network_station(net, to), &shares);
+	struct byte_times out, way, in;
 
 	if (kind >= 0)
 		return add_inside(p, n, from, kind, true, pair) ||
 		                       add_inside(p, n, to, kind, false, pair)
 		               ? -1
 		               : 0;
+	out = over_ports(net, from);
+	way = over_route(net, share, shares);
+	in = over_ports(net, to);
 	flow->late = cpl_network_route_latency(net, share, shares) +
-	             last_packets(pair) *
-	                     (port_time(net, from) + route_time(net, share, shares) +
-	                      port_time(net, to));
+	             last_packets(pair) * (out.sum + way.sum + in.sum);
 	last_there(p, flow->late);
+	/* Its own time has that of the slowest link. */
+	flow->late -= last_packets(pair) * fmax(fmax(out.most, way.most), in.most);
 	if (add_ports(p, n, from, true, pair))
 		return -1;
 	for (int i = 0; i < shares; i++)
 		if (add_route(p, n, share[i].link, share[i].part, pair))
 			return -1;
-	if (add_ports(p, n, to, false, pair))
-		return -1;
-	flow->late -= last_packets(pair) * slowest_time(p->phase, flow->first, *n);
-	return 0;
+	return add_ports(p, n, to, false, pair);
 }
 
 static int place_flows(struct times_placing *p)
@@ -271,7 +269,8 @@ static int add_host(struct times_placing *p, int host, int *n_touched)
 	const struct times_phase *phase = p->phase;
 	struct cpl_times_space *space = p->space;
 	int node = p->node[host];
-	double bytes = 0, messages = 0, port = port_time(space->net, node);
+	double bytes = 0, messages = 0;
+	struct byte_times out = over_ports(space->net, node);
 
 	for (int64_t i = phase->first[host]; i < phase->first[host + 1]; i++) {
 		const struct times_pair pair = times_pair_at(phase, i);
@@ -279,6 +278,7 @@ static int add_host(struct times_placing *p, int host, int *n_touched)
 		int station = cpl_network_station(space->net, there);
 		int kind = inside(p, node, there);
 		double last = last_packets(&pair);
+		struct byte_times in;
 
 		if (kind >= 0 &&
 		    (add_inside(p, NULL, node, kind, true, &pair) ||
@@ -296,9 +296,15 @@ static int add_host(struct times_placing *p, int host, int *n_touched)
 		space->bytes[station] += pair.bytes;
 		space->messages[station] += pair.messages;
 		space->packet[station] = fmax(space->packet[station], last);
+		in = over_ports(space->net, there);
 		space->ports[station] =
-		        fmax(space->ports[station],
-		             last * (port + port_time(space->net, there)));
+		        fmax(space->ports[station], last * (out.sum + in.sum));
+		if (phase->round < 0)
+			continue;
+		/* Each flow of a round by itself counts, too. */
+		space->most[station] = fmax(space->most[station], pair.bytes);
+		space->slow[station] =
+		        fmax(space->slow[station], fmax(out.most, in.most));
 	}
 	if (!(bytes > 0))
 		return 0;
@@ -316,6 +322,11 @@ static int add_routes(struct times_placing *p, int from, int n_touched)
 		int to = space->touched[i], shares;
 		const struct cpl_share *share =
 		        cpl_route_find(&space->finder, from, to, &shares);
+		struct byte_times way = over_route(net, share, shares);
+		/* A round's own time has that of its last packets. */
+		double slow = p->phase->round >= 0
+		                      ? fmax(space->slow[to], way.most)
+		                      : 0;
 
 		for (int k = 0; k < shares && !rc; k++)
 			if (add_to_link(p, share[k].link,
@@ -323,12 +334,13 @@ static int add_routes(struct times_placing *p, int from, int n_touched)
 			                share[k].part * space->messages[to]) <
 			    0)
 				rc = -1;
+		p->own += space->most[to] * slow;
 		last_there(p, cpl_network_route_latency(net, share, shares) +
 		                       space->ports[to] +
-		                       space->packet[to] *
-		                               route_time(net, share, shares));
+		                       space->packet[to] * (way.sum - slow));
 		space->bytes[to] = space->messages[to] = 0;
 		space->packet[to] = space->ports[to] = 0;
+		space->most[to] = space->slow[to] = 0;
 	}
 	return rc;
 }
@@ -389,13 +401,14 @@ static int place_phase(struct times_placing *p)
 	int rc;
 
 	phase->n_links = 0;
-	phase->latency = p->latency = 0;
+	phase->latency = p->latency = p->own = 0;
 	p->n = 0;
 	phase->exact = !adapts && phase->n_flows <= p->times->exact;
 	rc = phase->exact || phase->chained ? place_flows(p) : place_routers(p);
 	/* The flow that has most of it is seldom the one that ends last. */
 	if (p->n)
 		phase->latency = (phase->latency + p->latency / (double)p->n) / 2;
+	phase->own = p->n ? p->own / (double)p->n : 0;
 	adapts = adapts && phase->n_flows;
 	if (adapts && !rc)
 		rc = times_adapt(p);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rounds of a collective operation: an end goes on to the next one when its own flows
- * of this one have ended, whatever others still send. */
+ * of this one have ended, whatever others still send. Of many flows, whose ways would take
+ * too long to find, all ends are the mean one. */
 #include "traffic/times_internal.h"
 
 #include <math.h>
@@ -79,42 +80,44 @@ static void end_flows(struct cpl_times *times, const struct times_phase *phase)
 	}
 }
 
-void times_flows_alone(struct cpl_times *times, struct times_phase *phase)
+/* The same of many flows, that end together. */
+static double end_many(const struct cpl_times *times, const struct times_phase *phase,
+                       const struct times_stages *stages)
 {
+	double end = times_pass_all(times, stages);
+
+	return (end + fmin(phase->own, end)) / 2;
+}
+
+void times_round_alone(struct cpl_times *times, struct times_phase *phase)
+{
+	if (!phase->chained) {
+		phase->alone = end_many(times, phase, &phase->quiet);
+		return;
+	}
 	end_flows(times, phase);
 	for (int64_t k = 0; k < phase->n_flows; k++)
 		phase->flow[k].alone = times->progress[k].end;
 }
 
-void times_begin_rounds(struct cpl_times *times)
+void times_begin_rounds(struct cpl_times *times, const struct times_phase *first,
+                        bool among)
 {
-	memset(times->chain, 0, (size_t)times->n_ends * sizeof(*times->chain));
+	int64_t n = among ? times->n_shared : times->n_rates;
+
+	if (first->chained)
+		memset(times->chain, 0,
+		       (size_t)times->n_ends * sizeof(*times->chain));
+	times->together = (struct times_chain){0};
 	/* There is no array of them where all hosts are on one node. */
-	for (int64_t i = 0; i < times->n_rates; i++)
+	for (int64_t i = 0; i < n; i++)
 		times->passed[i] = 0;
-	times->busiest = 0;
+	times->busiest = among ? first->bound : 0;
 	times->busiest_link = -1;
 }
 
-/* What the busiest link takes for all rounds so far. */
-static void pass_links(struct cpl_times *times, const struct times_phase *phase)
-{
-	for (int64_t i = 0; i < phase->n_links; i++) {
-		const struct times_link *l = &phase->link[i];
-		double *passed = &times->passed[l->rate];
-
-		*passed += l->bytes * times->per_byte[i];
-		if (times->busiest_link >= 0 && *passed < times->busiest)
-			continue;
-		if (*passed > times->busiest || times->busiest_link < 0 ||
-		    l->link < times->busiest_link)
-			times->busiest_link = l->link;
-		times->busiest = *passed;
-	}
-}
-
-void times_end_round(struct cpl_times *times, const struct times_phase *phase,
-                     bool others, double waits)
+static void pass_flows(struct cpl_times *times, const struct times_phase *phase,
+                       bool others, double waits)
 {
 	struct times_chain *now = times->chain, *next = now + times->n_ends;
 
@@ -135,14 +138,29 @@ void times_end_round(struct cpl_times *times, const struct times_phase *phase,
 			next[flow->to] = c;
 	}
 	memcpy(now, next, (size_t)times->n_ends * sizeof(*now));
-	pass_links(times, phase);
 }
 
-struct times_judged times_end_rounds(const struct cpl_times *times)
+void times_end_round(struct cpl_times *times, const struct times_phase *phase,
+                     const struct times_stages *stages, bool others, double waits)
 {
-	struct times_chain last = {0};
+	struct times_chain *all = &times->together;
 
-	for (int i = 0; i < times->n_ends; i++)
+	if (phase->chained) {
+		pass_flows(times, phase, others, waits);
+		return;
+	}
+	all->seconds += (others ? end_many(times, phase, stages) : phase->alone) +
+	                waits + phase->latency;
+	all->waiting += waits;
+	all->latency += phase->latency;
+}
+
+struct times_judged times_end_rounds(const struct cpl_times *times,
+                                     const struct times_phase *phase)
+{
+	struct times_chain last = times->together;
+
+	for (int i = 0; phase->chained && i < times->n_ends; i++)
 		if (times->chain[i].seconds > last.seconds)
 			last = times->chain[i];
 	return (struct times_judged){

@@ -35,6 +35,8 @@ struct cpl_times_space *cpl_times_space_new(const struct cpl_network *net,
 	        cpl_arena_take(arena, net->n_stations, sizeof(*space->packet));
 	space->ports =
 	        cpl_arena_take(arena, net->n_stations, sizeof(*space->ports));
+	space->most = cpl_arena_take(arena, net->n_stations, sizeof(*space->most));
+	space->slow = cpl_arena_take(arena, net->n_stations, sizeof(*space->slow));
 	space->touched =
 	        cpl_arena_take(arena, net->n_stations, sizeof(*space->touched));
 	space->head =
