@@ -263,6 +263,50 @@ static void test_many(void **state)
 	cpl_network_free(net);
 }
 
+/* A ring on four nodes in a line, of which the middle link has two flows each way in each
+ * round: half way between one and both is less than that link takes for all, also where
+ * others are on another one alone. */
+static void test_bound(void **state)
+{
+	static const int node[] = {0, 2, 1, 3};
+	struct cpl_network *net = parse_network(
+	        "{\"format\": \"commplace-network\", \"version\": 1, \"type\": "
+	        "\"torus\", \"dims\": [4], \"wrap\": [false], \"bandwidth\": "
+	        "{\"dim\": [1e9], \"injection\": 10e9}, \"nodes\": \"n[0-3]\"}");
+	struct cpl_times_space *space =
+	        cpl_times_space_new(net, cpl_routing_minimal(net), NULL);
+	struct cpl_signature *sig = allreduce("ring", 4);
+	struct cpl_times *times = cpl_times_open(sig->phase, 1, 4, NULL);
+	/* 6 rounds of a quarter of 1 MB, 3 times. */
+	double want = 3 * 6 * 2 * 0.25e-3;
+	struct cpl_times_result got;
+	struct cpl_load others;
+
+	(void)state;
+	assert_non_null(space);
+	assert_non_null(times);
+	assert_int_equal(cpl_load_init_rates(&others, net, NULL), 0);
+	for (int64_t l = 0; l < net->n_links; l++)
+		if (net->link_from[l] == 0) {
+			others.link[l] = 1e7;
+			others.squares[l] = 1e14;
+		}
+	for (int exact = 0; exact <= CPL_TIMES_EXACT; exact += CPL_TIMES_EXACT) {
+		times->exact = exact;
+		assert_int_equal(cpl_times_order(times, NULL, 1, 4, NULL), 0);
+		assert_int_equal(cpl_times_put(times, space, node, NULL), 0);
+		cpl_times_judge(times, &others, false, &got);
+		assert_number(got.busiest, want, 1e-12);
+		assert_number(got.seconds, want, 1e-12);
+		assert_number(among(times, net, &others), want, 1e-12);
+	}
+	cpl_load_free(&others);
+	cpl_times_close(times);
+	cpl_signature_free(sig);
+	cpl_times_space_free(space);
+	cpl_network_free(net);
+}
+
 /* A job of one flow, on two nodes. */
 static struct cpl_times *open_flow(struct cpl_times_space *space,
                                    const struct cpl_phase *phase,
@@ -425,6 +469,7 @@ int main(void)
 	        cmocka_unit_test(test_rounds),
 	        cmocka_unit_test(test_chain),
 	        cmocka_unit_test(test_many),
+	        cmocka_unit_test(test_bound),
 	        cmocka_unit_test(test_beside_others),
 	        cmocka_unit_test(test_choosing),
 	        cmocka_unit_test(test_unlike),

@@ -82,7 +82,8 @@ struct times_phase {
 	int64_t n_met, max_met;
 	bool chained; /* a round of few flows, gone through host by host */
 	double own;   /* of a round of many: seconds of the mean flow by itself */
-	double bound; /* of rounds in their first: the busiest link's, without others */
+	double bound; /* of rounds in their first: the busiest link's, without others, */
+	int64_t bound_link; /* and which that is, or -1 */
 	double whole; /* seconds without others; of rounds the first has those of all */
 	double alone;            /* seconds of one execution, latency not among them */
 	double latency;          /* of one execution */

@@ -192,17 +192,19 @@ static int list_met(const struct cpl_times *times, struct times_phase *phase,
 static void find_bound(struct cpl_times *times, int k)
 {
 	struct times_phase *first = &times->phase[k];
+	int n = times_rounds_from(times, k);
 
 	if (first->round)
 		return;
 	times_begin_rounds(times, first, false);
-	for (int i = times_rounds_from(times, k); i--;)
+	for (int i = 0; i < n; i++)
 		for (int64_t j = 0; j < first[i].n_links; j++) {
 			const struct times_link *l = &first[i].link[j];
 
 			times_pass_again(times, l->rate, l->link, busy(l, 1));
 		}
 	first->bound = times->busiest;
+	first->bound_link = times->busiest_link;
 }
 
 int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
@@ -353,7 +355,8 @@ static struct phase_times pass_meetings(struct cpl_times *times,
 			*most = by.busy[i] > *most ? by.busy[i] : *most;
 			t.waiting += by.waits[i];
 			if (phase->round >= 0)
-				times_pass_again(times, m->shared[i], m->at[i],
+				times_pass_again(times, m->shared[i],
+				                 phase->link[m->at[i]].link,
 				                 by.busy[i]);
 			if (phase->exact)
 				times->share[m->at[i]].capacity =

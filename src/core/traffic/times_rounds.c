@@ -112,8 +112,9 @@ void times_begin_rounds(struct cpl_times *times, const struct times_phase *first
 	/* There is no array of them where all hosts are on one node. */
 	for (int64_t i = 0; i < n; i++)
 		times->passed[i] = 0;
+	/* Among those that meet only links where they do pass. */
 	times->busiest = among ? first->bound : 0;
-	times->busiest_link = -1;
+	times->busiest_link = among ? first->bound_link : -1;
 }
 
 static void pass_flows(struct cpl_times *times, const struct times_phase *phase,
