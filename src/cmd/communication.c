@@ -10,7 +10,8 @@
 struct judging {
 	const struct cpl_network *net;
 	struct cpl_load rates;
-	struct cpl_times **times; /* [n] */
+	struct cpl_times **times; /* [n] as judged */
+	struct cpl_times **among; /* [n] beside the others, where packets adapt, or NULL */
 };
 
 const struct cpl_phase *communication_phases(const struct job_traffic *job,
@@ -29,22 +30,35 @@ const struct cpl_phase *communication_phases(const struct job_traffic *job,
 	return sig->phase;
 }
 
-static int place_job(struct judging *j, const struct job_traffic *job, int i,
-                     struct cpl_times_space *space, struct cpl_error *err)
+/* A job by itself, or NULL with err. */
+static struct cpl_times *place_job(const struct job_traffic *job,
+                                   struct cpl_times_space *space,
+                                   struct cpl_error *err)
 {
 	struct cpl_phase one;
-	int n, rc = -1;
+	int n;
 	const struct cpl_phase *phase = communication_phases(job, &one, &n);
+	struct cpl_times *times = cpl_times_open(phase, n, job->sig->ranks, err);
 
-	j->times[i] = cpl_times_open(phase, n, job->sig->ranks, err);
-	if (j->times[i] &&
-	    !cpl_times_order(j->times[i], NULL, job->ranks_per_node,
-	                     job->n_nodes, err) &&
-	    !cpl_times_put(j->times[i], space, job->node, err)) {
-		cpl_times_add(j->times[i], 1, &j->rates);
-		rc = 0;
-	}
-	return rc;
+	if (times && !cpl_times_order(times, NULL, job->ranks_per_node,
+	                              job->n_nodes, err) &&
+	    !cpl_times_put(times, space, job->node, err))
+		return times;
+	cpl_times_close(times);
+	return NULL;
+}
+
+static int place_first(struct judging *j, const struct job_traffic *job, int i,
+                       struct cpl_times_space *space, bool adapts,
+                       struct cpl_error *err)
+{
+	j->times[i] = place_job(job, space, err);
+	if (adapts)
+		j->among[i] = place_job(job, space, err);
+	if (!j->times[i] || (adapts && !j->among[i]))
+		return -1;
+	cpl_times_add(adapts ? j->among[i] : j->times[i], 1, &j->rates);
+	return 0;
 }
 
 /* All jobs are placed first, then where packets adapt each again, beside what the
@@ -68,12 +82,25 @@ static int place_jobs(struct judging *j, const struct job_traffic *job, int n,
 		}
 		last = by;
 		rc = !space ? -1
-		     : i < n ? place_job(j, at, i, space, err)
-		             : cpl_times_adapt(j->times[i % n], space, at->node,
+		     : i < n ? place_first(j, at, i, space, !by->add, err)
+		             : cpl_times_adapt(j->among[i % n], space, at->node,
 		                               &j->rates, err);
 	}
 	cpl_times_space_free(space);
 	return rc;
+}
+
+/* What others are to its links is counted for packets that choose: their ways are not
+ * those that are left besides. */
+static void judge_job(struct judging *j, int i, struct cpl_times_result *out)
+{
+	if (!j->among[i]) {
+		cpl_times_judge(j->times[i], &j->rates, true, out);
+		return;
+	}
+	cpl_times_add(j->among[i], -1, &j->rates);
+	cpl_times_judge(j->times[i], &j->rates, false, out);
+	cpl_times_add(j->among[i], 1, &j->rates);
 }
 
 static double busiest(const struct cpl_network *net,
@@ -99,7 +126,8 @@ int communication_judge(const struct cpl_network *net,
                         struct communication *out, struct cpl_error *err)
 {
 	struct judging j = {.net = net,
-	                    .times = calloc((size_t)n, sizeof(*j.times))};
+	                    .times = calloc((size_t)n, sizeof(*j.times)),
+	                    .among = calloc((size_t)n, sizeof(*j.among))};
 	bool stored = true;
 	int rc = -1;
 
@@ -107,7 +135,7 @@ int communication_judge(const struct cpl_network *net,
 		out[i] = (struct communication){0};
 		stored = stored && job[i].stored;
 	}
-	if (cpl_out_of_memory(!j.times, err) ||
+	if (cpl_out_of_memory(!j.times || !j.among, err) ||
 	    cpl_load_init_rates(&j.rates, net, err))
 		goto out;
 	rc = 0;
@@ -118,7 +146,7 @@ int communication_judge(const struct cpl_network *net,
 	rc = place_jobs(&j, job, n, routing, err);
 	for (int i = 0; i < n && !rc; i++) {
 		out[i].known = true;
-		cpl_times_judge(j.times[i], &j.rates, true, &out[i].times);
+		judge_job(&j, i, &out[i].times);
 		out[i].run = *cpl_times_run(j.times[i]);
 		out[i].routing = routing ? routing : job[i].routing;
 		out[i].utilisation = cpl_network_has_bandwidths(net)
@@ -128,7 +156,10 @@ int communication_judge(const struct cpl_network *net,
 out:
 	for (int i = 0; j.times && i < n; i++)
 		cpl_times_close(j.times[i]);
+	for (int i = 0; j.among && i < n; i++)
+		cpl_times_close(j.among[i]);
 	free(j.times);
+	free(j.among);
 	cpl_load_free(&j.rates);
 	return rc;
 }

@@ -278,7 +278,6 @@ static void run_load(const struct cpl_network *net, struct row row,
 {
 	struct others none = {.period = o->period};
 	bool some = load[row.load] > 0;
-	struct cpl_error err = {""};
 	struct cpl_times_result told;
 
 	if (some && !load_others(net, o, placed[0].times, load[row.load]))
@@ -288,11 +287,6 @@ static void run_load(const struct cpl_network *net, struct row row,
 
 		if (some) {
 			rate_others(net, by->routing, o);
-			cpl_times_add(by->times, 1, &o->rates);
-			if (cpl_times_adapt(by->times, by->space, node, &o->rates,
-			                    &err))
-				die("job", &err);
-			cpl_times_add(by->times, -1, &o->rates);
 			row.used = used(net, by->times, &o->rates);
 		}
 		cpl_times_judge(by->times, some ? &o->rates : NULL, false, &told);

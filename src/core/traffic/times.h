@@ -35,7 +35,7 @@
  * long beside one other job, which shares with them, fair and in turn, and longer beside
  * several that come to the same (cpl_slowed). Packets that choose between ways by
  * queues (routing/backlog.h) wait for others where both are busy: then u counts as u^2 on
- * links where they had a choice, as u^1.5 if it is of two ways that are drawn.
+ * links where they had a choice, as u^1.25 if it is of two ways that are drawn.
  *
  * Besides, a message waits at each link of its way for packets of others that
  * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of

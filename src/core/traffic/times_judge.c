@@ -58,7 +58,7 @@ static inline struct link_others utilise(double rate, double squares,
 
 	if (choice) {
 		part = fmin(u, 1);
-		part = choice == CHOICE_OF_TWO ? sqrt(part) : part;
+		part = choice == CHOICE_OF_TWO ? sqrt(sqrt(part)) : part;
 		u *= part;
 		part /= bandwidth;
 	}
