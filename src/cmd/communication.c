@@ -11,7 +11,8 @@ struct judging {
 	const struct cpl_network *net;
 	struct cpl_load rates;
 	struct cpl_times **times; /* [n] as judged */
-	struct cpl_times **among; /* [n] beside the others, where packets adapt, or NULL */
+	/* [n] beside the others, where packets choose between two ways, or NULL */
+	struct cpl_times **among;
 };
 
 const struct cpl_phase *communication_phases(const struct job_traffic *job,
@@ -48,16 +49,24 @@ static struct cpl_times *place_job(const struct job_traffic *job,
 	return NULL;
 }
 
-static int place_first(struct judging *j, const struct job_traffic *job, int i,
-                       struct cpl_times_space *space, bool adapts,
-                       struct cpl_error *err)
+/* As it is to the others. */
+static struct cpl_times *among_others(const struct judging *j, int i)
 {
+	return j->among[i] ? j->among[i] : j->times[i];
+}
+
+static int place_first(struct judging *j, const struct job_traffic *job, int i,
+                       struct cpl_times_space *space,
+                       const struct cpl_routing *by, struct cpl_error *err)
+{
+	bool twice = by->flags & CPL_ROUTING_TWO_WAYS;
+
 	j->times[i] = place_job(job, space, err);
-	if (adapts)
+	if (twice)
 		j->among[i] = place_job(job, space, err);
-	if (!j->times[i] || (adapts && !j->among[i]))
+	if (!j->times[i] || (twice && !j->among[i]))
 		return -1;
-	cpl_times_add(adapts ? j->among[i] : j->times[i], 1, &j->rates);
+	cpl_times_add(among_others(j, i), 1, &j->rates);
 	return 0;
 }
 
@@ -82,16 +91,16 @@ static int place_jobs(struct judging *j, const struct job_traffic *job, int n,
 		}
 		last = by;
 		rc = !space ? -1
-		     : i < n ? place_first(j, at, i, space, !by->add, err)
-		             : cpl_times_adapt(j->among[i % n], space, at->node,
-		                               &j->rates, err);
+		     : i < n ? place_first(j, at, i, space, by, err)
+		             : cpl_times_adapt(among_others(j, i % n), space,
+		                               at->node, &j->rates, err);
 	}
 	cpl_times_space_free(space);
 	return rc;
 }
 
-/* What others are to its links is counted for packets that choose: their ways are not
- * those that are left besides. */
+/* Of packets that choose between two ways what others are to these is counted: detours
+ * that are left besides would count them twice. */
 static void judge_job(struct judging *j, int i, struct cpl_times_result *out)
 {
 	if (!j->among[i]) {

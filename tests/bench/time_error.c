@@ -269,6 +269,20 @@ struct placed {
 	struct cpl_times *times;
 };
 
+/* As `commplace traffic` has it. */
+static void adapt_job(const struct placed *by, const int *node,
+                      struct cpl_load *rates)
+{
+	struct cpl_error err = {""};
+
+	if (by->routing->flags & CPL_ROUTING_TWO_WAYS)
+		return;
+	cpl_times_add(by->times, 1, rates);
+	if (cpl_times_adapt(by->times, by->space, node, rates, &err))
+		die("job", &err);
+	cpl_times_add(by->times, -1, rates);
+}
+
 /* One load of what runs beside the job, which is placed on minimal paths and
  * where packets adapt. */
 static void run_load(const struct cpl_network *net, struct row row,
@@ -287,6 +301,7 @@ static void run_load(const struct cpl_network *net, struct row row,
 
 		if (some) {
 			rate_others(net, by->routing, o);
+			adapt_job(by, node, &o->rates);
 			row.used = used(net, by->times, &o->rates);
 		}
 		cpl_times_judge(by->times, some ? &o->rates : NULL, false, &told);

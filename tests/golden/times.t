@@ -129,6 +129,25 @@ adapts --routing static-direct >direct.txt
 is "$(value out.json "$seconds < 0.6 * $j{busiest} && $seconds > 0.3 * $j{busiest}")" 1 \
 	"and seconds are its own"
 
+# From corner to corner of a square, of which another job fills a side: what it takes alone
+# is told by the ways that it has alone, and beside the other one it is longer, by less than
+# half as packets go round.
+cat >square.json <<-END
+{ "format": "commplace-network", "version": 1, "name": "square", "type": "torus",
+  "dims": [4, 4], "routing": "adaptive", "bandwidth": { "dim": [1e9, 1e9],
+  "injection": 10e9 }, "nodes": "n[0-15]" }
+END
+beside() {
+	"$commplace" traffic --network square.json --json --signature ./untimed.json \
+		--hosts n0,n5 "$@" >out.json || diag "traffic $*"
+}
+beside
+alone=$(value out.json "$j{alone}")
+beside --signature ./untimed.json --hosts n0,n1
+is "$(value out.json "$j{alone}")" "$alone" "packets that choose: alone whoever else is there"
+is "$(value out.json "$j{seconds} > 1.2 * $alone && $j{seconds} < 1.5 * $alone")" 1 \
+	"and beside others longer"
+
 # What place tells of others: job 2 goes from router 0 to 2 and back, 10 GB and
 # 2 GB in 220 s; so does the job between n1 and n5, over the same four links. Its
 # 10 / 220 GB/s slow the other one down by as much.
