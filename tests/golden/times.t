@@ -148,6 +148,19 @@ is "$(value out.json "$j{alone}")" "$alone" "packets that choose: alone whoever 
 is "$(value out.json "$j{seconds} > 1.2 * $alone && $j{seconds} < 1.5 * $alone")" 1 \
 	"and beside others longer"
 
+# From group to group over all links that lead there, the direct one and those over other
+# groups, beside another job that does the same: both have half of each.
+cat >groups.json <<-END
+{ "format": "commplace-network", "version": 1, "name": "groups", "type": "dragonfly",
+  "groups": 5, "rows": 1, "columns": 4, "nodes_per_router": 1,
+  "global_links_per_group_pair": 1, "routing": "ugal-g", "bandwidth": { "row": 5e9,
+  "column": 5e9, "global": 1e9, "injection": 10e9 }, "nodes": "n[0-19]" }
+END
+"$commplace" traffic --network groups.json --json --signature ./untimed.json \
+	--hosts n0,n4 --signature ./untimed.json --hosts n1,n5 >out.json
+is "$(value out.json "$j{seconds} > 1.7 * $j{alone} && $j{seconds} < 2.1 * $j{alone}")" 1 \
+	"two that choose among the same ways"
+
 # What place tells of others: job 2 goes from router 0 to 2 and back, 10 GB and
 # 2 GB in 220 s; so does the job between n1 and n5, over the same four links. Its
 # 10 / 220 GB/s slow the other one down by as much.
