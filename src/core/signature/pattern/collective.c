@@ -355,7 +355,7 @@ static struct cpl_exchange step_round(const struct pattern *p, int rank,
 	if (step->put == up)
 		return tree_round(p, rank, step, unit, (int64_t)1 << round);
 	if (step->put == pattern_bine)
-		return pattern_bine_round(p, round, rank);
+		return pattern_bine_round(p, round, rank, unit);
 	if (step->put == doubling) {
 		partner = rank ^ (1 << round);
 		return (struct cpl_exchange){

@@ -132,7 +132,7 @@ pattern_put pattern_two_tier_scatter, pattern_two_tier_allgather,
 pattern_put pattern_double_tree, pattern_bine;
 /* This is one of the 2 log2(ranks) rounds of the second. */
 struct cpl_exchange pattern_bine_round(const struct pattern *p, int64_t round,
-                                       int rank);
+                                       int rank, double unit);
 
 /* This writes what a rank sends in one execution of a collective operation to
  * out[ranks + 32], and returns the number of entries. The operation and its

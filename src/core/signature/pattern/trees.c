@@ -64,11 +64,10 @@ int64_t pattern_double_tree(const struct pattern *p, int rank,
  * rank as far before them. */
 static int bine_partner(const struct pattern *p, int rank, int64_t step)
 {
-	int64_t distance = 1, power = -2, to;
+	int64_t power = (int64_t)2 << step;
+	int64_t distance = (1 + (step % 2 ? -power : power)) / 3;
+	int64_t to = rank % 2 ? rank - distance : rank + distance;
 
-	for (int64_t i = 0; i < step; i++, power *= -2)
-		distance += power;
-	to = rank % 2 ? rank - distance : rank + distance;
 	return (int)((to % p->ranks + p->ranks) % p->ranks);
 }
 
@@ -86,12 +85,12 @@ int64_t pattern_bine(const struct pattern *p, int rank,
 }
 
 struct cpl_exchange pattern_bine_round(const struct pattern *p, int64_t round,
-                                       int rank)
+                                       int rank, double unit)
 {
 	int64_t steps = __builtin_ctz((unsigned)p->ranks);
 	int64_t step = round < steps ? round : 2 * steps - 1 - round;
 	int partner = bine_partner(p, rank, step);
 
 	return (struct cpl_exchange){partner, partner,
-	                             p->bytes[0] / (double)((int64_t)2 << step)};
+	                             unit / (double)((int64_t)2 << step)};
 }
