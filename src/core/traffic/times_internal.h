@@ -231,7 +231,8 @@ int times_adapt_to_others(struct times_placing *p);
 
 /* Sets phase->alone and phase->quiet of one that was placed. */
 void times_alone(struct cpl_times *times, struct times_phase *phase);
-/* Sets phase->whole of all of them, once the job's links are known. */
+/* Sets phase->whole of all of them, and of rounds phase->bound, once the job's links are
+ * known. */
 void times_whole(struct cpl_times *times);
 
 /* Seconds of one execution whose link i has times->share[i].capacity; each flow's are in
@@ -250,6 +251,17 @@ static inline int times_stage_of(const struct cpl_times *times, int link)
 	return 3 + (times->staged ? net->link_class_of[link] : 0);
 }
 
+/* The most seconds of a link, and the lowest of those that have them. */
+static inline void times_keep_busiest(double *busiest, int64_t *busiest_link,
+                                      int64_t link, double seconds)
+{
+	if (*busiest_link >= 0 && seconds <= *busiest &&
+	    (seconds < *busiest || link >= *busiest_link))
+		return;
+	*busiest = seconds;
+	*busiest_link = link;
+}
+
 /* A link takes so many seconds for what it has to pass. */
 static inline void times_pass_link(struct times_stages *s, const struct cpl_times *times,
                                    int link, double seconds)
@@ -257,11 +269,7 @@ static inline void times_pass_link(struct times_stages *s, const struct cpl_time
 	double *most = &s->most[times_stage_of(times, link)];
 
 	*most = seconds > *most ? seconds : *most;
-	if (s->link < 0 || seconds > s->busiest ||
-	    (seconds == s->busiest && link < s->link)) {
-		s->busiest = seconds;
-		s->link = link;
-	}
+	times_keep_busiest(&s->busiest, &s->link, link, seconds);
 }
 
 /* How many they are. */
@@ -284,15 +292,9 @@ struct times_judged {
 static inline void times_pass_again(struct cpl_times *times, int i, int64_t link,
                                     double seconds)
 {
-	double *passed = &times->passed[i];
-
-	*passed += seconds;
-	if (times->busiest_link >= 0 && *passed < times->busiest)
-		return;
-	if (*passed > times->busiest || times->busiest_link < 0 ||
-	    link < times->busiest_link)
-		times->busiest_link = link;
-	times->busiest = *passed;
+	times->passed[i] += seconds;
+	times_keep_busiest(&times->busiest, &times->busiest_link, link,
+	                   times->passed[i]);
 }
 
 /* From this phase on, so many are rounds of one, or it is one by itself. */

@@ -188,25 +188,6 @@ static int list_met(const struct cpl_times *times, struct times_phase *phase,
 	return 0;
 }
 
-/* What the busiest link takes for rounds that begin with this phase. */
-static void find_bound(struct cpl_times *times, int k)
-{
-	struct times_phase *first = &times->phase[k];
-	int n = times_rounds_from(times, k);
-
-	if (first->round)
-		return;
-	times_begin_rounds(times, first, false);
-	for (int i = 0; i < n; i++)
-		for (int64_t j = 0; j < first[i].n_links; j++) {
-			const struct times_link *l = &first[i].link[j];
-
-			times_pass_again(times, l->rate, l->link, busy(l, 1));
-		}
-	first->bound = times->busiest;
-	first->bound_link = times->busiest_link;
-}
-
 int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
                     struct cpl_error *err)
 {
@@ -229,11 +210,9 @@ int cpl_times_share(struct cpl_times *times, const int *meeting, double stretch,
 		times->shared_rate[times->n_shared++] = times->rate[i].rate;
 	}
 	cpl_times_stretch(times, stretch);
-	for (int k = 0; k < times->n_phases; k++) {
+	for (int k = 0; k < times->n_phases; k++)
 		if (list_met(times, &times->phase[k], err))
 			return -1;
-		find_bound(times, k);
-	}
 	return 0;
 }
 
@@ -429,10 +408,15 @@ void times_whole(struct cpl_times *times)
 	for (int k = 0; k < times->n_phases;) {
 		struct times_phase *phase = &times->phase[k];
 
-		if (phase->round >= 0)
-			phase->whole = judge_next(times, &k, &none).seconds;
-		else
+		if (phase->round >= 0) {
+			struct times_judged t = judge_next(times, &k, &none);
+
+			phase->whole = t.seconds;
+			phase->bound = t.busiest;
+			phase->bound_link = t.link;
+		} else {
 			phase->whole = times->phase[k++].alone + phase->latency;
+		}
 	}
 }
 
