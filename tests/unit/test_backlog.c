@@ -10,6 +10,8 @@
 #include "routing_cases.h"
 
 #define CASES 30
+/* So many bytes are one: 32 of them are as many packets as there can be. */
+#define UNIT (CPL_BACKLOG_PACKETS * CPL_BACKLOG_PACKET / 32)
 
 static struct cpl_network *torus(const char *dims, int nodes)
 {
@@ -22,10 +24,11 @@ static struct cpl_network *torus(const char *dims, int nodes)
 	return parse_network(text);
 }
 
-/* The routing's load of one flow, and its sums. */
-static double *route(const struct cpl_network *net, const char *name, int from,
-                     int to, double bytes, const double *others,
-                     struct cpl_routed *routed)
+/* The routing's load of one flow, of which the node has sent all after so long, and its
+ * sums. */
+static double *route_in(const struct cpl_network *net, const char *name, int from,
+                        int to, double bytes, const double *others, double seconds,
+                        struct cpl_routed *routed)
 {
 	int64_t row[] = {0, 1};
 	struct cpl_flows flows = {1, &from, row, &to, &bytes};
@@ -35,14 +38,25 @@ static double *route(const struct cpl_network *net, const char *name, int from,
 
 	assert_non_null(load);
 	assert_non_null(job.routing);
-	if (others)
-		memcpy(load, others, (size_t)net->n_links * sizeof(*load));
-	assert_int_equal(cpl_backlog_solve(net, &job, 1, load, NULL), 0);
+	bytes *= UNIT;
 	for (int64_t l = 0; others && l < net->n_links; l++)
-		load[l] -= others[l];
+		load[l] = others[l] * UNIT;
+	assert_int_equal(
+	        cpl_backlog_solve(net, &job, 1, seconds * UNIT, load, NULL), 0);
+	for (int64_t l = 0; l < net->n_links; l++)
+		load[l] = load[l] / UNIT - (others ? others[l] : 0);
+	job.routed.hop_bytes /= UNIT;
 	if (routed)
 		*routed = job.routed;
 	return load;
+}
+
+/* All at once. */
+static double *route(const struct cpl_network *net, const char *name, int from,
+                     int to, double bytes, const double *others,
+                     struct cpl_routed *routed)
+{
+	return route_in(net, name, from, to, bytes, others, 0, routed);
 }
 
 static int64_t link_between(const struct cpl_network *net, int from, int to)
@@ -77,12 +91,72 @@ static void test_square(void **state)
 	load = route(net, "adaptive", 0, 4, 32, others, NULL);
 	assert_number(load[link_between(net, 0, 3)], 32, 0);
 	free(load);
-	/* What others have and we add come to the same on both. */
+	/* What others have, we add and half of what we add behind it come to the same on
+	 * both: x + 16 + x / 2 on one, 32 - x and half of that on the other. */
 	others[link_between(net, 0, 1)] = 16;
 	load = route(net, "adaptive", 0, 4, 32, others, NULL);
-	assert_number(load[link_between(net, 0, 1)], 8, 2);
+	assert_number(load[link_between(net, 0, 1)], 32 / 3.0, 1);
 	free(load);
 	free(others);
+	cpl_network_free(net);
+}
+
+/* A queue behind a link counts by half, as it fills the buffers before it: x and half of
+ * 64 + x on one way, 32 - x and half of that on the other; where others have 32 there on the
+ * first link it comes to the same. */
+static void test_behind(void **state)
+{
+	struct cpl_network *net = torus("3, 3", 9);
+	double *others = calloc((size_t)net->n_links, sizeof(*others));
+	double *load;
+
+	(void)state;
+	assert_non_null(others);
+	others[link_between(net, 1, 4)] = 64;
+	load = route(net, "adaptive", 0, 4, 32, others, NULL);
+	assert_number(load[link_between(net, 0, 3)], 16 + 32 / 3.0, 1);
+	free(load);
+	others[link_between(net, 0, 3)] = 32;
+	load = route(net, "adaptive", 0, 4, 32, others, NULL);
+	assert_number(load[link_between(net, 0, 3)], 16, 1);
+	free(load);
+	free(others);
+	cpl_network_free(net);
+}
+
+/* A packet that is sent when the one before has passed sees nothing of it: of two groups
+ * all go the minimal way, of 5 bytes/s, where nodes send no faster, and half of
+ * them or less where they send three times as fast. */
+static void test_pace(void **state)
+{
+	struct cpl_network *net = fly(6, 1, 1, 1, 1);
+	int64_t direct = link_between(net, 0, 1);
+	double *load;
+
+	(void)state;
+	load = route_in(net, "ugal-g", 0, 1, 32, NULL, 33 / 5.0, NULL);
+	assert_number(load[direct], 32, 1e-9);
+	free(load);
+	load = route_in(net, "ugal-g", 0, 1, 32, NULL, 32 / 15.0, NULL);
+	assert_in_range(load[direct], 8, 20);
+	free(load);
+	cpl_network_free(net);
+}
+
+/* A flow of a packet has one way, of three one more than the other. */
+static void test_packets(void **state)
+{
+	struct cpl_network *net = torus("3, 3", 9);
+
+	(void)state;
+	for (int packets = 1; packets <= 3; packets++) {
+		double *load = route(net, "adaptive", 0, 4,
+		                     packets * CPL_BACKLOG_PACKET / UNIT, NULL, NULL);
+		double x = load[link_between(net, 0, 1)] * UNIT / CPL_BACKLOG_PACKET;
+
+		assert_number(x, (packets + 1) / 2, 1e-9);
+		free(load);
+	}
 	cpl_network_free(net);
 }
 
@@ -321,6 +395,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_square),
+	        cmocka_unit_test(test_behind),
+	        cmocka_unit_test(test_pace),
+	        cmocka_unit_test(test_packets),
 	        cmocka_unit_test(test_ring),
 	        cmocka_unit_test(test_fat_tree),
 	        cmocka_unit_test(test_two_groups),

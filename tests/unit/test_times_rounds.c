@@ -8,6 +8,7 @@
 #include "network_text.h"
 #include "number.h"
 #include "signature/rounds.h"
+#include "stages.h"
 #include "traffic/times_internal.h"
 
 #define MANY 128
@@ -249,7 +250,8 @@ static void test_many(void **state)
 	        cpl_times_space_new(net, cpl_routing_minimal(net), NULL);
 	struct cpl_signature *sig = allreduce("recursive-doubling", MANY);
 	double late = 3 * 7 * CPL_TIMES_PACKET * 0.5e-9;
-	double want = 3 * 7 * 0.5e-3 * (1 + pow(2, 0.25)) / 2;
+	double all = in_stages(0.5e-3, 2, 1e6, CPL_TIMES_AT_ONCE);
+	double want = 3 * 7 * (0.5e-3 + all) / 2;
 	struct cpl_times_result got = judge(space, sig->phase, MANY);
 
 	(void)state;
@@ -376,7 +378,7 @@ static void test_beside_others(void **state)
 }
 
 /* The same flow alone, half of it each way, where others use a quarter of each link: that
- * counts as a sixteenth where packets could choose, as 0.177 where they could between
+ * counts as a sixteenth where packets could choose, as 0.105 where they could between
  * two of the ways, and as all of it by flow. */
 static void test_choosing(void **state)
 {
@@ -385,7 +387,7 @@ static void test_choosing(void **state)
 		unsigned flags;
 		double link; /* milliseconds of the busiest one */
 	} row[] = {{"adaptive", 0, 0.5 * 1.0625},
-	           {"adaptive", CPL_ROUTING_TWO_WAYS, 0.5 * (1 + pow(0.25, 1.25))},
+	           {"adaptive", CPL_ROUTING_TWO_WAYS, 0.5 * (1 + pow(0.25, 1.625))},
 	           {"dimension-order", 0, 1.25}};
 	const int node[] = {0, 9};
 	struct cpl_comm_entry entry = {0, 1, 1e6, 1};
@@ -402,8 +404,9 @@ static void test_choosing(void **state)
 		/* By flow it is solved exactly, else it passes 0.5 ms twice besides. */
 		double want = row[i].link > 1
 		                      ? row[i].link
-		                      : pow(2 * pow(0.5, 4) + pow(row[i].link, 4),
-		                            0.25);
+		                      : in_stages(row[i].link,
+		                                  1 + 2 * pow(0.5 / row[i].link, 4),
+		                                  1e6, CPL_TIMES_ADAPTING_AT_ONCE);
 		struct cpl_times_result got;
 		struct cpl_load rates, own;
 		struct cpl_times *times;

@@ -417,7 +417,7 @@ unit_tests += tests/unit/test_record_dir
 tests_unit_test_record_dir_SOURCES = tests/unit/test_record_dir.c tests/unit/in_dir.h
 
 unit_tests += tests/unit/test_times
-tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/failing_alloc.h tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_times_SOURCES = tests/unit/test_times.c tests/unit/stages.h tests/unit/failing_alloc.h tests/unit/number.h tests/unit/network_text.h
 tests_unit_test_times_LDFLAGS = $(failing_alloc)
 
 unit_tests += tests/unit/test_accelerators
@@ -428,7 +428,7 @@ unit_tests += tests/unit/test_simulate
 tests_unit_test_simulate_SOURCES = tests/unit/test_simulate.c tests/unit/simulate_cases.h tests/unit/network_text.h
 
 unit_tests += tests/unit/test_times_rounds
-tests_unit_test_times_rounds_SOURCES = tests/unit/test_times_rounds.c tests/unit/number.h tests/unit/network_text.h
+tests_unit_test_times_rounds_SOURCES = tests/unit/test_times_rounds.c tests/unit/stages.h tests/unit/number.h tests/unit/network_text.h
 unit_tests += tests/unit/test_backlog
 tests_unit_test_backlog_SOURCES = tests/unit/test_backlog.c tests/unit/number.h tests/unit/network_text.h tests/unit/routing_cases.h tests/unit/add_traffic.h
 unit_tests += tests/unit/test_progressive

@@ -17,11 +17,22 @@ static int list_shortest(const struct cpl_product *torus, int router, int d,
 	return n;
 }
 
-/* The least loaded of a router's links on shortest ways; the first of several. */
-static int64_t choose_link(const struct cpl_backlog *q, int router, int to)
+/* A queue behind a link fills buffers on this side of it: so much of it counts. */
+#define BEHIND 0.5
+
+struct choice {
+	int64_t link;
+	double wait;
+};
+
+/* The least loaded of a router's links on shortest ways, the first of several; with
+ * `ahead` what waits behind it counts, too. The router may be the end. */
+static struct choice choose_link(const struct cpl_backlog *q, int router, int to,
+                                 bool ahead)
 {
 	const struct cpl_product *torus = &q->net->product;
-	int64_t best = -1, way[2];
+	struct choice best = {-1, 0};
+	int64_t way[2];
 	int stride = 1;
 
 	for (int d = 0; d < torus->n_dims; d++) {
@@ -30,9 +41,17 @@ static int64_t choose_link(const struct cpl_backlog *q, int router, int to)
 		int go = cpl_dimension_steps(torus, d, at, goal);
 		int n = list_shortest(torus, router, d, go, way);
 
-		for (int i = 0; i < n; i++)
-			if (best < 0 || q->seconds[way[i]] < q->seconds[best])
-				best = way[i];
+		for (int i = 0; i < n; i++) {
+			double wait = cpl_backlog_wait(q, way[i]);
+
+			if (ahead)
+				wait += BEHIND *
+				        choose_link(q, q->net->link_to[way[i]], to,
+				                    false)
+				                .wait;
+			if (best.link < 0 || wait < best.wait)
+				best = (struct choice){way[i], wait};
+		}
 		stride *= length;
 	}
 	return best;
@@ -43,7 +62,7 @@ static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 	int hops = 0;
 
 	for (int at = p->from; at != p->to; hops++) {
-		int64_t link = choose_link(q, at, p->to);
+		int64_t link = choose_link(q, at, p->to, true).link;
 
 		cpl_backlog_put(q, link, p->bytes);
 		at = q->net->link_to[link];

@@ -12,7 +12,7 @@ static int64_t choose_port(const struct cpl_backlog *q, int level, int below,
 	int64_t best = first;
 
 	for (int64_t link = first + 1; link < first + ports; link++)
-		if (q->seconds[link] < q->seconds[best])
+		if (cpl_backlog_wait(q, link) < cpl_backlog_wait(q, best))
 			best = link;
 	return best;
 }
@@ -29,15 +29,17 @@ static double send(struct cpl_backlog *q, const struct cpl_queued *p)
 	for (int l = 0; l < levels; l++) {
 		int first = replica * tree->subtrees[l], parent = 0;
 		int64_t best_up = -1, best_down = -1;
+		double least = 0;
 
 		for (int up = 0; up < tree->up[l]; up++) {
 			int64_t out = choose_port(q, l, first + from, up, 0);
 			int64_t back = choose_port(q, l, first + to, up, 1);
+			double wait = cpl_backlog_wait(q, out) +
+			              cpl_backlog_wait(q, back);
 
-			if (best_up >= 0 &&
-			    q->seconds[out] + q->seconds[back] >=
-			            q->seconds[best_up] + q->seconds[best_down])
+			if (best_up >= 0 && wait >= least)
 				continue;
+			least = wait;
 			best_up = out;
 			best_down = back;
 			parent = up;

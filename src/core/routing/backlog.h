@@ -2,18 +2,19 @@
 /*
  * Routings whose packets choose their way by what waits on it, as switches do that
  * adapt, for one or several jobs at once: what the links carry when all of their
- * flows are sent together, each in CPL_BACKLOG_PACKETS packets. Packet k of all
- * flows goes before packet k + 1 of any, job by job, and sees what was sent before
- * it: on each link the seconds that this takes, the bytes of others among it,
- * which come at the same pace. Nothing is delivered meanwhile: where all is sent at
- * once, that a queue is longer than another one does not depend on it.
+ * flows are sent together, each in packets of CPL_BACKLOG_PACKET bytes, but
+ * CPL_BACKLOG_PACKETS of them at the most. Nodes send them evenly in the time that the
+ * busiest port takes, in CPL_BACKLOG_PACKETS turns, job by job, and the bytes of others
+ * come at the same pace. A packet sees what was sent before it and still waits on each
+ * link, in seconds (Lindley's recursion; Kleinrock, Queueing Systems 1, 8.1).
  *
  * The simulation of packets has the same rules under the same names
  * (simulate/packet_route.c): "adaptive" at each router the least loaded link of a
- * shortest way (on a fat tree, adaptive_up.c, with what waits on the way back down from
- * there: a queue before that fills buffers down to who chooses), "ugal-g" a minimal path
- * or one over another router, both drawn, whichever has less before it on all of its
- * links (Singh 2005; Kim, Dally, Scott, Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
+ * shortest way, where a queue on the links after it that can still be taken fills buffers
+ * down to who chooses (on a fat tree, adaptive_up.c, the way back down from there, on
+ * products, adaptive_hops.c, half of the next link), "ugal-g" a minimal path or one over
+ * another router, both drawn, whichever has less before it on all of its links (Singh
+ * 2005; Kim, Dally, Scott, Abts, ISCA 2008). How near it comes: doc/reproduction/time.md.
  */
 #pragma once
 
@@ -21,15 +22,18 @@
 
 #include "routing/routing.h"
 
-/* Packets of a flow: with twice as many no time in doc/reproduction/time.md is told
- * better. */
-#define CPL_BACKLOG_PACKETS 16
+/* Bytes of a packet. */
+#define CPL_BACKLOG_PACKET 4096.0
+/* The most packets of a flow: with twice as many no time in doc/reproduction/time.md is
+ * told better, with half of them "ugal-g" finds less room beside the minimal paths. */
+#define CPL_BACKLOG_PACKETS 64
 
 /* What was sent so far. */
 struct cpl_backlog {
 	const struct cpl_network *net;
 	struct cpl_route_finder minimal; /* of the network's minimal routing */
-	double *seconds;                 /* [n_links] that it takes */
+	double now;                      /* seconds since it began */
+	double *until;                   /* [n_links] when all of that has passed */
 	double *load;                    /* [n_links] the jobs' bytes */
 };
 
@@ -39,12 +43,19 @@ struct cpl_queued {
 	int number; /* of the flow's packets */
 };
 
+/* Seconds that a packet waits for what is before it on a link. */
+static inline double cpl_backlog_wait(const struct cpl_backlog *q, int64_t link)
+{
+	return q->until[link] > q->now ? q->until[link] - q->now : 0;
+}
+
 /* Puts bytes on a link. */
 static inline void cpl_backlog_put(struct cpl_backlog *q, int64_t link,
                                   double bytes)
 {
 	q->load[link] += bytes;
-	q->seconds[link] += bytes / cpl_network_link_bandwidth(q->net, link);
+	q->until[link] = q->now + cpl_backlog_wait(q, link) +
+	                bytes / cpl_network_link_bandwidth(q->net, link);
 }
 
 /* Links of a shortest way: the hops of such routings, which depend on all that is
@@ -53,10 +64,10 @@ double cpl_backlog_hops(const struct cpl_network *net, int from, int to);
 
 /*
  * Adds the jobs' bytes to load[link id]; what is there already belongs to others.
- * 0, or -1 with err (memory). The same input yields the same bits. O(packets of all
+ * `seconds`: in which nodes send all of it. 0, or -1 with err (memory). The same input yields the same bits. O(packets of all
  * flows * what one costs: with "adaptive" links of its way * dimensions or ports, with
  * "ugal-g" links of all minimal paths * those of one) and 8 bytes for each flow.
  */
 int cpl_backlog_solve(const struct cpl_network *net,
-                     struct cpl_adaptive_job *job, int n, double *load,
-                     struct cpl_error *err);
+                     struct cpl_adaptive_job *job, int n, double seconds,
+                     double *load, struct cpl_error *err);

@@ -30,7 +30,7 @@ static double trace_path(struct cpl_backlog *q, int from, int to, uint64_t key,
 			}
 		if (bytes > 0)
 			cpl_backlog_put(q, link, bytes);
-		sum += bytes > 0 ? 1 : q->seconds[link];
+		sum += bytes > 0 ? 1 : cpl_backlog_wait(q, link);
 		from = q->net->link_to[link];
 	}
 	return sum;

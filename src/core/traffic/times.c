@@ -2,6 +2,7 @@
 /* A job's phases, and what its hosts send each other in them. */
 #include "traffic/times_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,7 +199,8 @@ static int pack_phase(const struct cpl_times *times, int i, struct times_phase *
 
 	*to = (struct times_phase){.weight = from->weight,
 	                           .stated = from->stated,
-	                           .round = from->round};
+	                           .round = from->round,
+	                           .packets = from->packets};
 	to->first = malloc(ends);
 	to->packed = malloc((n + 1) * sizeof(*to->packed));
 	to->alike = malloc(TIMES_ALIKE * sizeof(*to->alike));
@@ -407,6 +409,24 @@ static int add_host(struct ordering *o, int host)
 	return 0;
 }
 
+/* How many packets messages between hosts have on the average. */
+static void count_packets(struct times_phase *phase, int n_hosts)
+{
+	double bytes = 0, messages = 0;
+
+	for (int host = 0; host < n_hosts; host++)
+		for (int64_t i = phase->first[host]; i < phase->first[host + 1];
+		     i++) {
+			const struct times_pair *pair = &phase->pair[i];
+
+			if (pair->to == host)
+				continue;
+			bytes += pair->bytes;
+			messages += pair->pairs * fmax(pair->messages, 1);
+		}
+	phase->packets = bytes / fmax(messages, 1) / CPL_TIMES_PACKET;
+}
+
 static int order_phase(struct ordering *o, struct times_phase *phase,
                        int n_hosts)
 {
@@ -424,6 +444,7 @@ static int order_phase(struct ordering *o, struct times_phase *phase,
 			return -1;
 	}
 	phase->first[n_hosts] = o->n;
+	count_packets(phase, n_hosts);
 	return 0;
 }
 

@@ -17,8 +17,10 @@
  *   their bytes, s, passed one after the other: (s1^4 + s2^4 + s3^4)^(1/4). Were the
  *   busiest of them never idle, it would take no more than that one; but packets
  *   that wait before one of them come late to the next, and where all three are as
- *   busy as each other they take 1.32 times as long. The power is that of packets
- *   simulated (doc/reproduction/time.md).
+ *   busy as each other they take 1.32 times as long. Messages of many packets are on all
+ *   links at once: what they take longer than the busiest link counts for half with
+ *   CPL_TIMES_AT_ONCE packets, and so on (1 / (1 + packets / that)). The power and these
+ *   are those of packets simulated (doc/reproduction/time.md).
  *
  * Rounds of one phase, of CPL_TIMES_EXACT flows each at the most, do not wait for each
  * other but host by host: one goes on to the next when its own flows of this have ended,
@@ -35,7 +37,7 @@
  * long beside one other job, which shares with them, fair and in turn, and longer beside
  * several that come to the same (cpl_slowed). Packets that choose between ways by
  * queues (routing/backlog.h) wait for others where both are busy: then u counts as u^2 on
- * links where they had a choice, as u^1.25 if it is of two ways that are drawn.
+ * links where they had a choice, as u^(13/8) if it is of two ways that are drawn.
  *
  * Besides, a message waits at each link of its way for packets of others that
  * are in front of it (M/D/1: u / (2 (1 - u)) of what comes at once, a train of
@@ -76,6 +78,10 @@
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
 #define CPL_TIMES_PACKET 4096.0
+/* Packets of a message with which half of that counts by which stages in turn take longer
+ * than the busiest of them, on fixed ways and where packets adapt. */
+#define CPL_TIMES_AT_ONCE 16.0
+#define CPL_TIMES_ADAPTING_AT_ONCE 4.0
 /* Packets that others send in one piece: of 1 to 8, with this what others add is
  * nearest to simulations (the same document). */
 #define CPL_TIMES_TRAIN 4.0

@@ -7,7 +7,7 @@
 
 const struct times_stages times_no_links = {.link = -1};
 
-double times_pass_all(const struct cpl_times *times,
+double times_pass_all(const struct cpl_times *times, const struct times_phase *phase,
                       const struct times_stages *s)
 {
 	int n = times_count_stages(times);
@@ -18,7 +18,8 @@ double times_pass_all(const struct cpl_times *times,
 	/* Not by the powers themselves, which can be too large. */
 	for (int i = 0; i < n; i++)
 		sum += cpl_fourth_power(s->most[i] / s->busiest);
-	return s->busiest * sqrt(sqrt(sum));
+	return s->busiest *
+	       (1 + (sqrt(sqrt(sum)) - 1) / (1 + phase->packets / times->at_once));
 }
 
 /* Relative: flows that end so near each other end together. */

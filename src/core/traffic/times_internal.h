@@ -71,6 +71,7 @@ struct times_phase {
 	int64_t *first;
 	struct times_pair *pair;
 	int64_t max_pairs;
+	double packets;  /* of a message, the mean */
 	uint32_t *packed; /* instead of pair, where they are kept, */
 	struct times_pair *alike; /* with what they have */
 	/* By cpl_times_put. */
@@ -138,6 +139,7 @@ struct cpl_times {
 	bool timed;                    /* which states bandwidths */
 	const struct cpl_routing *choosing; /* whose packets chose their ways, or NULL */
 	bool staged;  /* they pass links of each class in turn */
+	double at_once; /* CPL_TIMES_AT_ONCE, or of packets that adapt */
 	struct cpl_times_rate *rate;
 	int64_t n_rates, max_rates;
 	double period; /* s over which the rates are: those of the run as
@@ -278,8 +280,8 @@ static inline int times_count_stages(const struct cpl_times *times)
 	return times->staged ? 3 + times->net->n_classes : 4;
 }
 
-/* How long many flows take that pass these one after the other. */
-double times_pass_all(const struct cpl_times *times,
+/* How long many flows of a phase take that pass these one after the other. */
+double times_pass_all(const struct cpl_times *times, const struct times_phase *phase,
                       const struct times_stages *s);
 
 /* What a phase comes to, or its rounds, in one execution. */

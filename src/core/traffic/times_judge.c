@@ -28,7 +28,7 @@ void times_alone(struct cpl_times *times, struct times_phase *phase)
 	else
 		phase->alone = phase->exact && phase->n_flows
 		                       ? times_fill(times, phase)
-		                       : times_pass_all(times, &phase->quiet);
+		                       : times_pass_all(times, phase, &phase->quiet);
 }
 
 /* A packet that chooses waits where all its ways are busy. */
@@ -58,7 +58,9 @@ static inline struct link_others utilise(double rate, double squares,
 
 	if (choice) {
 		part = fmin(u, 1);
-		part = choice == CHOICE_OF_TWO ? sqrt(sqrt(part)) : part;
+		part = choice == CHOICE_OF_TWO
+		               ? sqrt(part) * sqrt(sqrt(sqrt(part)))
+		               : part;
 		u *= part;
 		part /= bandwidth;
 	}
@@ -376,7 +378,7 @@ static struct times_judged judge_phase(struct cpl_times *times,
 
 	if (t.others)
 		out.seconds = phase->exact ? times_fill(times, phase)
-		                           : times_pass_all(times, &t.stages);
+		                           : times_pass_all(times, phase, &t.stages);
 	out.seconds += out.waiting + out.latency;
 	return out;
 }

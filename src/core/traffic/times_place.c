@@ -504,6 +504,8 @@ static int put_hosts(struct cpl_times *times, struct cpl_times_space *space,
 	times->choosing = space->workload && space->routing->send ? space->routing
 	                                                          : NULL;
 	times->staged = space->net->type->staged;
+	times->at_once =
+	        space->workload ? CPL_TIMES_ADAPTING_AT_ONCE : CPL_TIMES_AT_ONCE;
 	find_chains(&p);
 	for (int i = 0; i < times->n_phases; i++) {
 		p.phase = &times->phase[i];

@@ -47,7 +47,7 @@ static void stages_of_flows(struct cpl_times *times, const struct times_phase *p
 			times_pass_link(&s, times, l->link,
 			                l->bytes * times->per_byte[at]);
 		}
-		times->progress[k].end = times_pass_all(times, &s);
+		times->progress[k].end = times_pass_all(times, phase, &s);
 	}
 }
 
@@ -84,7 +84,7 @@ static void end_flows(struct cpl_times *times, const struct times_phase *phase)
 static double end_many(const struct cpl_times *times, const struct times_phase *phase,
                        const struct times_stages *stages)
 {
-	double end = times_pass_all(times, stages);
+	double end = times_pass_all(times, phase, stages);
 
 	return (end + fmin(phase->own, end)) / 2;
 }

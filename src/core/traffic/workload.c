@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "traffic/workload.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -294,6 +295,18 @@ static enum adaptation adapts_by(const struct cpl_routing *routing)
 	return cpl_routing_is_progressive(routing) ? PROGRESSIVE : BY_BANDWIDTH;
 }
 
+/* In which the busiest port sends, or gets, all of it. O(ports). */
+static double port_seconds(const struct cpl_workload *w)
+{
+	int64_t n = cpl_network_port_cables(w->net);
+	double most = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		most = fmax(most, fmax(w->load.injection[i], w->load.ejection[i]) /
+		                          cpl_network_port_bandwidth(w->net, i));
+	return most;
+}
+
 static int solve(struct cpl_workload *w, enum adaptation how,
                  struct cpl_adaptive_job *job, int n, struct cpl_error *err)
 {
@@ -307,7 +320,8 @@ static int solve(struct cpl_workload *w, enum adaptation how,
 	                           .n_jobs = n};
 
 	if (how == BY_BACKLOG)
-		return cpl_backlog_solve(w->net, job, n, w->load.link, err);
+		return cpl_backlog_solve(w->net, job, n, port_seconds(w),
+		                         w->load.link, err);
 	if (how == PROGRESSIVE)
 		return cpl_progressive_solve(w->net, job, n, w->load.link, err);
 	return cpl_adaptive_solve(&all, err);
