@@ -197,6 +197,13 @@ EXTRA_PROGRAMS += tests/bench/time_order
 tests_bench_time_order_SOURCES = tests/bench/time_order.c tests/bench/time_cases.h
 tests_bench_time_order_LDADD = libcore.la -lm
 CLEANFILES += tests/bench/time_order
+
+# Are seconds told as well for large messages as for small ones?
+# tests/bench/time_sizes [PLACEMENTS]
+EXTRA_PROGRAMS += tests/bench/time_sizes
+tests_bench_time_sizes_SOURCES = tests/bench/time_sizes.c tests/bench/time_cases.h
+tests_bench_time_sizes_LDADD = libcore.la -lm
+CLEANFILES += tests/bench/time_sizes
 # tests/bench/time_error run NETWORK PLACEMENTS [SCALE] >ROWS.csv
 # tests/bench/time_error tell <ROWS.csv
 EXTRA_PROGRAMS += tests/bench/time_error

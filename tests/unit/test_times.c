@@ -152,8 +152,8 @@ static void assert_stages(const struct cpl_times_result *got)
 	assert_true(stages <= got->busiest * pow(3, 0.25) * (1 + 1e-12));
 }
 
-/* Links from nodes, between routers and to nodes, as many flows pass them, messages of a
- * packet and less, of 16, and of so many that they are on all of them at once. */
+/* Links from nodes, between routers and to nodes, as many flows pass them: messages of less
+ * than a packet, of so many that this counts by half, and of more than that. */
 static void test_stages(void **state)
 {
 	static const struct {

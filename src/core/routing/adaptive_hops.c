@@ -20,18 +20,18 @@ static int list_shortest(const struct cpl_product *torus, int router, int d,
 /* A queue behind a link fills buffers on this side of it: so much of it counts. */
 #define BEHIND 0.5
 
-struct choice {
+struct wait_choice {
 	int64_t link;
 	double wait;
 };
 
 /* The least loaded of a router's links on shortest ways, the first of several; with
  * `ahead` what waits behind it counts, too. The router may be the end. */
-static struct choice choose_link(const struct cpl_backlog *q, int router, int to,
+static struct wait_choice choose_link(const struct cpl_backlog *q, int router, int to,
                                  bool ahead)
 {
 	const struct cpl_product *torus = &q->net->product;
-	struct choice best = {-1, 0};
+	struct wait_choice best = {-1, 0};
 	int64_t way[2];
 	int stride = 1;
 
@@ -50,7 +50,7 @@ static struct choice choose_link(const struct cpl_backlog *q, int router, int to
 				                    false)
 				                .wait;
 			if (best.link < 0 || wait < best.wait)
-				best = (struct choice){way[i], wait};
+				best = (struct wait_choice){way[i], wait};
 		}
 		stride *= length;
 	}

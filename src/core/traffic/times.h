@@ -80,7 +80,7 @@
 #define CPL_TIMES_PACKET 4096.0
 /* Packets of a message with which half of that counts by which stages in turn take longer
  * than the busiest of them, on fixed ways and where packets adapt. */
-#define CPL_TIMES_AT_ONCE 16.0
+#define CPL_TIMES_AT_ONCE 32.0
 #define CPL_TIMES_ADAPTING_AT_ONCE 4.0
 /* Packets that others send in one piece: of 1 to 8, with this what others add is
  * nearest to simulations (the same document). */
