@@ -28,7 +28,7 @@ struct wait_choice {
 /* The least loaded of a router's links on shortest ways, the first of several; with
  * `ahead` what waits behind it counts, too. The router may be the end. */
 static struct wait_choice choose_link(const struct cpl_backlog *q, int router, int to,
-                                 bool ahead)
+                                      bool ahead)
 {
 	const struct cpl_product *torus = &q->net->product;
 	struct wait_choice best = {-1, 0};
@@ -45,10 +45,9 @@ static struct wait_choice choose_link(const struct cpl_backlog *q, int router, i
 			double wait = cpl_backlog_wait(q, way[i]);
 
 			if (ahead)
-				wait += BEHIND *
-				        choose_link(q, q->net->link_to[way[i]], to,
-				                    false)
-				                .wait;
+				wait += BEHIND * choose_link(q, q->net->link_to[way[i]],
+				                             to, false)
+				                         .wait;
 			if (best.link < 0 || wait < best.wait)
 				best = (struct wait_choice){way[i], wait};
 		}

@@ -64,9 +64,10 @@ double cpl_backlog_hops(const struct cpl_network *net, int from, int to);
 
 /*
  * Adds the jobs' bytes to load[link id]; what is there already belongs to others.
- * `seconds`: in which nodes send all of it. 0, or -1 with err (memory). The same input yields the same bits. O(packets of all
- * flows * what one costs: with "adaptive" links of its way * dimensions or ports, with
- * "ugal-g" links of all minimal paths * those of one) and 8 bytes for each flow.
+ * `seconds`: in which nodes send all of it, 0 at once. 0, or -1 with err (memory). The same
+ * input yields the same bits. O(packets of all flows * what one costs: with "adaptive" links
+ * of its way * ports, on products * dimensions^2, with "ugal-g" links of all minimal paths *
+ * those of one) and 8 bytes for each flow.
  */
 int cpl_backlog_solve(const struct cpl_network *net,
                      struct cpl_adaptive_job *job, int n, double seconds,

@@ -71,7 +71,7 @@ struct times_phase {
 	int64_t *first;
 	struct times_pair *pair;
 	int64_t max_pairs;
-	double packets;  /* of a message, the mean */
+	double packets;   /* of a message, the mean */
 	uint32_t *packed; /* instead of pair, where they are kept, */
 	struct times_pair *alike; /* with what they have */
 	/* By cpl_times_put. */
