@@ -15,6 +15,9 @@
 #include "simulate/simulate.h"
 
 #define PER_NODE 2 /* ranks */
+/* Of a job that is simulated alone. */
+#define RANKS 128
+#define NODES (RANKS / PER_NODE)
 
 #define HEAD \
 	"{\"format\": \"commplace-network\", \"version\": 1, " \
@@ -228,4 +231,42 @@ static inline struct cpl_sim_options options_of(const struct cpl_network *net,
 		        &cpl_sim_routings, network[k].adaptive,
 		        strlen(network[k].adaptive), NULL, NULL);
 	return o;
+}
+
+/* Its placement i: blocks of 2^(i mod 7) neighbours that are drawn, the last one cut. */
+static inline void place_blocks(const struct cpl_network *net, int i, int *node)
+{
+	int size = 1 << i % 7, n = net->n_nodes / size;
+	int *block = malloc((size_t)n * sizeof(*block));
+
+	if (!block)
+		exit(1);
+	for (int b = 0; b < n; b++)
+		block[b] = b;
+	cpl_random_shuffle(block, n, 1, (uint64_t)i);
+	for (int k = 0; k < NODES; k++)
+		node[k] = block[k / size] * size + k % size;
+	free(block);
+}
+
+/* Its seconds. */
+static inline double simulate_alone(const struct cpl_sim_options *options,
+                                    const struct cpl_signature *sig,
+                                    const int *node)
+{
+	struct cpl_error err = {""};
+	struct cpl_sim_result r;
+	int rank_node[RANKS];
+	double seconds;
+
+	for (int i = 0; i < RANKS; i++)
+		rank_node[i] = node[i / PER_NODE];
+	if (cpl_simulate(options,
+	                 &(struct cpl_sim_job){.sig = sig,
+	                                       .rank_node = rank_node},
+	                 1, &r, &err))
+		die("simulate", &err);
+	seconds = r.seconds;
+	cpl_sim_result_free(&r);
+	return seconds;
 }

@@ -21,27 +21,8 @@
 #include "time_cases.h"
 #include "traffic/times.h"
 
-#define RANKS 128
-#define NODES (RANKS / PER_NODE)
 #define MOST 1000 /* placements */
 #define SIZES 3   /* of other packets */
-
-/* Blocks of neighbours, the last one cut. */
-static void place(const struct cpl_network *net, int i, int *node)
-{
-	int size = 1 << i % 7, n = net->n_nodes / size, got = 0;
-	int *block = malloc((size_t)n * sizeof(*block));
-
-	if (!block)
-		exit(1);
-	for (int b = 0; b < n; b++)
-		block[b] = b;
-	cpl_random_shuffle(block, n, 1, (uint64_t)i);
-	for (int b = 0; got < NODES; b++)
-		for (int k = 0; k < size && got < NODES; k++)
-			node[got++] = block[b] * size + k;
-	free(block);
-}
 
 /* Packets and buffers `times` as large. */
 static double simulate(const struct cpl_network *net,
@@ -49,23 +30,10 @@ static double simulate(const struct cpl_network *net,
                        int k, double times)
 {
 	struct cpl_sim_options o = options_of(net, k, m);
-	struct cpl_error err = {""};
-	struct cpl_sim_result r;
-	int rank_node[RANKS];
-	double seconds;
 
 	o.packet *= times;
 	o.buffer *= times;
-	for (int i = 0; i < RANKS; i++)
-		rank_node[i] = node[i / PER_NODE];
-	if (cpl_simulate(&o,
-	                 &(struct cpl_sim_job){.sig = sig,
-	                                       .rank_node = rank_node},
-	                 1, &r, &err))
-		die("simulate", &err);
-	seconds = r.seconds;
-	cpl_sim_result_free(&r);
-	return seconds;
+	return simulate_alone(&o, sig, node);
 }
 
 /* One placement after the other: its figures by column, and its times. */
@@ -149,7 +117,7 @@ static void fill(struct rows *rows, int n, const struct cpl_network *net, int k,
 	for (int i = 0; i < n; i++) {
 		double value[2][CPL_FEATURES];
 
-		place(net, i, node);
+		place_blocks(net, i, node);
 		figures(net, cpl_routing_minimal(net), sig, node, value[0]);
 		figures(net, cpl_routing_find(net, network[k].spread, NULL),
 		        sig, node, value[1]);

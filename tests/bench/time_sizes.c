@@ -15,8 +15,6 @@
 #include "time_cases.h"
 #include "traffic/times.h"
 
-#define RANKS 128
-#define NODES (RANKS / PER_NODE)
 #define PATTERNS_AT_ONCE 10
 #define ENDLESS 1e9
 static const double size[] = {1 / 16.0, 1 / 4.0, 1, 4};
@@ -29,49 +27,13 @@ struct sums {
 	double over[3]; /* the busiest link: simulated, without end, told */
 };
 
-static void place(const struct cpl_network *net, int i, int *node)
-{
-	int each = 1 << i % 7, n = net->n_nodes / each;
-	int *block = malloc((size_t)n * sizeof(*block));
-
-	if (!block)
-		exit(1);
-	for (int b = 0; b < n; b++)
-		block[b] = b;
-	cpl_random_shuffle(block, n, 1, (uint64_t)i);
-	for (int k = 0; k < NODES; k++)
-		node[k] = block[k / each] * each + k % each;
-	free(block);
-}
-
-static double simulate(struct cpl_sim_options options,
-                       const struct cpl_signature *sig, const int *node,
-                       double buffer)
-{
-	struct cpl_error err = {""};
-	struct cpl_sim_result r;
-	int rank_node[RANKS];
-	double seconds;
-
-	options.buffer = buffer;
-	for (int i = 0; i < RANKS; i++)
-		rank_node[i] = node[i / PER_NODE];
-	if (cpl_simulate(&options,
-	                 &(struct cpl_sim_job){.sig = sig,
-	                                       .rank_node = rank_node},
-	                 1, &r, &err))
-		die("simulate", &err);
-	seconds = r.seconds;
-	cpl_sim_result_free(&r);
-	return seconds;
-}
-
 static void add_case(struct sums *s, struct cpl_times_space *space,
                      const struct cpl_sim_options *options,
                      const struct cpl_signature *sig, int i)
 {
 	struct cpl_error err = {""};
 	struct cpl_times_result told;
+	struct cpl_sim_options endless = *options;
 	int node[NODES];
 	const struct cpl_times_job job = {.phase = sig->phase,
 	                                  .n_phases = 1,
@@ -81,11 +43,12 @@ static void add_case(struct sums *s, struct cpl_times_space *space,
 	                                  .node = node};
 	double seconds[3];
 
-	place(options->net, i, node);
+	endless.buffer = ENDLESS;
+	place_blocks(options->net, i, node);
 	if (cpl_times_of(space, &job, NULL, &told, &err))
 		die("times", &err);
-	seconds[0] = simulate(*options, sig, node, options->buffer);
-	seconds[1] = simulate(*options, sig, node, ENDLESS);
+	seconds[0] = simulate_alone(options, sig, node);
+	seconds[1] = simulate_alone(&endless, sig, node);
 	seconds[2] = told.seconds;
 	s->n++;
 	s->ratio += log(seconds[0] / told.seconds);

@@ -13,9 +13,7 @@ static void others_send(struct cpl_backlog *q, const double *others)
 {
 	for (int64_t l = 0; l < q->net->n_links; l++)
 		if (others[l] > 0)
-			q->until[l] = q->now + cpl_backlog_wait(q, l) +
-			             others[l] / CPL_BACKLOG_PACKETS /
-			                     cpl_network_link_bandwidth(q->net, l);
+			cpl_backlog_come(q, l, others[l] / CPL_BACKLOG_PACKETS);
 }
 
 /* Those of a flow. */

@@ -49,13 +49,20 @@ static inline double cpl_backlog_wait(const struct cpl_backlog *q, int64_t link)
 	return q->until[link] > q->now ? q->until[link] - q->now : 0;
 }
 
-/* Puts bytes on a link. */
+/* Bytes come to a link, of whomever. */
+static inline void cpl_backlog_come(struct cpl_backlog *q, int64_t link,
+                                    double bytes)
+{
+	q->until[link] = q->now + cpl_backlog_wait(q, link) +
+	                 bytes / cpl_network_link_bandwidth(q->net, link);
+}
+
+/* Puts bytes of the jobs on a link. */
 static inline void cpl_backlog_put(struct cpl_backlog *q, int64_t link,
                                   double bytes)
 {
 	q->load[link] += bytes;
-	q->until[link] = q->now + cpl_backlog_wait(q, link) +
-	                bytes / cpl_network_link_bandwidth(q->net, link);
+	cpl_backlog_come(q, link, bytes);
 }
 
 /* Links of a shortest way: the hops of such routings, which depend on all that is

@@ -66,6 +66,7 @@
 
 #include <stdbool.h>
 
+#include "routing/backlog.h"
 #include "routing/routing.h"
 #include "signature/rows.h"
 #include "signature/signature.h"
@@ -77,7 +78,7 @@
 #define CPL_TIMES_ROUNDS 32
 /* Bytes of a packet, on every link: doc/reproduction/time.md has what the times
  * that follow from it are beside simulated ones. */
-#define CPL_TIMES_PACKET 4096.0
+#define CPL_TIMES_PACKET CPL_BACKLOG_PACKET
 /* Packets of a message with which half of that counts by which stages in turn take longer
  * than the busiest of them, on fixed ways and where packets adapt. */
 #define CPL_TIMES_AT_ONCE 32.0
